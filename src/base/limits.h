@@ -1,0 +1,31 @@
+// A limit on everything, in one place; the unit is in the name.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace splitcount::limits {
+
+inline constexpr int slots_max = 1024;
+inline constexpr std::size_t key_bytes_max = 768;  // SQL Server's clustered keys end at 900
+inline constexpr std::size_t request_id_bytes_max = 128;
+inline constexpr std::size_t counter_name_bytes_max = 40;
+inline constexpr std::size_t stream_name_bytes_max = 200;
+inline constexpr std::size_t checkpoint_bytes_max = 1'024;
+inline constexpr std::int64_t window_seconds_max = 10LL * 366 * 24 * 3600;
+
+inline constexpr std::size_t call_items_max = 65'536;  // adds in one call, keys in one define or totals
+inline constexpr int top_max = 100'000;
+
+inline constexpr int call_wait_ms_max = 5'000;      // how long an operation may wait for locks before it is busy
+inline constexpr int call_tries_max = 20;           // whole retries of one transaction, within the wait
+inline constexpr int connections_max = 64;          // of one Database
+inline constexpr int connections_idle_max = 8;
+
+inline constexpr int deadline_tick_ms = 5;          // how often the combiner looks for adds past their deadline
+
+inline constexpr std::size_t log_line_bytes_max = 1U << 20U;   // a longer line is rejected, and read past
+inline constexpr std::size_t read_chunk_bytes = 4U << 20U;
+inline constexpr std::size_t chunks_in_flight_max = 8;
+
+}  // namespace splitcount::limits

@@ -1,0 +1,139 @@
+// The engine interface: what src/counter and src/combine ask of a database. One implementation a folder.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <splitcount/add.h>
+#include <splitcount/database.h>
+#include <splitcount/error.h>
+#include <splitcount/rule.h>
+#include <rule/rule.h>
+
+namespace splitcount::engine {
+
+/// A counter as the database has it.
+struct StoredCounter {
+  std::string name;
+  std::int64_t version = 0;  ///< of the rule; never used twice in one database, also not after a drop
+  Rule rule;
+  Instant created_at{};
+};
+
+/// An add that has passed rule::check_add and rule::pick_slot. Views are borrowed for the length of the call.
+struct ReadyAdd {
+  std::string_view key;
+  std::int64_t amount = 1;
+  std::string_view request_id;
+  std::optional<int> slot;  ///< unset: the engine picks by the rule (engines with many writers only)
+  std::optional<std::int64_t> value{};
+};
+
+/// What one refused add means for the others of its call.
+enum class Refusal : std::uint8_t {
+  all,   ///< nothing of the call is written; the first refused add's error is the result
+  each,  ///< the refused add has its own error, the others are written
+};
+
+struct StreamRow {
+  std::string name;
+  std::int64_t position = 0;
+  std::string checkpoint;
+};
+
+/// One conversation with a database, for one thread at a time. Every operation between begin and commit is part of
+/// that transaction; outside of one each read is a statement of its own. After an error inside a transaction the
+/// caller rolls back, unless the operation says otherwise.
+class Connection {
+ public:
+  virtual ~Connection() = default;
+
+  // --- Transactions (not on a borrowed connection, whose transaction is the caller's)
+  /// Begins a transaction that writes; on engines with one writer it holds the write lock when it returns.
+  /// Waits for locks until the deadline, here and in what follows. Error: database_busy, retryable.
+  virtual Result<void> begin(Deadline deadline) = 0;
+  /// On an error the transaction is over; where it may have been committed all the same, outcome_unknown is set.
+  virtual Result<void> commit() = 0;
+  virtual void rollback() noexcept = 0;
+  /// False: this connection should be closed and not go back to the pool.
+  [[nodiscard]] virtual bool healthy() const noexcept = 0;
+  /// How long reads outside a transaction may wait for locks.
+  virtual void set_wait(Deadline deadline) noexcept = 0;
+
+  // --- Schema
+  /// 0: not installed.
+  virtual Result<int> schema_version() = 0;
+  /// Creates or upgrades the objects that all counters share, inside a transaction. Error: schema_too_new.
+  virtual Result<void> install() = 0;
+  /// Removes them, inside a transaction, when no counter is left.
+  virtual Result<void> uninstall() = 0;
+
+  // --- Rules
+  virtual Result<std::optional<StoredCounter>> find(std::string_view name) = 0;
+  virtual Result<std::vector<StoredCounter>> list() = 0;
+  /// Creates the counter's objects, its rule row, and the slots of a counter without a key whose missing is error.
+  /// Inside a transaction. Error: name_clash, which names what is in the way.
+  virtual Result<void> create(std::string_view name, const Rule& rule) = 0;
+  /// Gives each key all of its slots; the number of keys that had no row before. Inside a transaction.
+  virtual Result<std::int64_t> create_keys(const StoredCounter& counter, std::span<const std::string> keys) = 0;
+  /// Removes the counter's objects, rule row and streams. Inside a transaction.
+  virtual Result<void> drop(const StoredCounter& counter) = 0;
+
+  // --- Adds
+  /// Writes adds inside a transaction: ids first, then slots, both in byte order. Before anything is written it checks
+  /// that the stored rule still has counter.version; error rule_changed (nothing written, the transaction lives).
+  /// With Refusal::each the result has one entry an add; with Refusal::all an Error means that nothing of the call was
+  /// written and the transaction lives, unless transaction_dead is set.
+  virtual Result<std::vector<Result<Added>>> apply(const StoredCounter& counter, std::span<const ReadyAdd> adds,
+                                                   Refusal refusal) = 0;
+
+  // --- Streams
+  /// Moves a stream from one position to another, inside a transaction; from 0 creates it. True: moved. False: it
+  /// stood at `to` with this checkpoint already (an earlier try was committed). Error: stream_conflict.
+  virtual Result<bool> advance(std::string_view stream, std::int64_t from, std::int64_t to,
+                               std::string_view checkpoint) = 0;
+  virtual Result<std::vector<StreamRow>> streams(std::string_view prefix) = 0;
+  virtual Result<void> forget(std::string_view stream) = 0;
+
+  // --- Reads: one statement, one snapshot each
+  /// One key, or without a key the sum over all rows; nothing where there is no row.
+  virtual Result<std::optional<Total>> total(const StoredCounter& counter, std::optional<std::string_view> key) = 0;
+  /// In the order of `keys`, which are distinct; a key without rows has Total::slots == 0.
+  virtual Result<std::vector<Total>> totals(const StoredCounter& counter, std::span<const std::string> keys) = 0;
+  virtual Result<std::vector<Total>> top(const StoredCounter& counter, int n) = 0;
+  virtual Result<std::vector<Slot>> slots(const StoredCounter& counter, std::string_view key) = 0;
+  virtual Result<std::int64_t> keys(const StoredCounter& counter) = 0;
+  /// All of Status but `counters`.
+  virtual Result<Status> status() = 0;
+};
+
+/// A database by its DSN.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  [[nodiscard]] virtual const rule::EngineTraits& traits() const noexcept = 0;
+  /// `create`: the database file may be created. Errors: database_unavailable, not_a_database, ...
+  virtual Result<std::unique_ptr<Connection>> connect(bool create, Deadline deadline) = 0;
+  /// The name of the database for a sentence, without secrets.
+  [[nodiscard]] virtual std::string display_name() const = 0;
+};
+
+/// `sqlite:PATH` or a PATH without a scheme. Error: config_invalid.
+[[nodiscard]] Result<std::shared_ptr<Engine>> open(std::string_view dsn);
+
+/// The caller's own handle. Its transaction is checked, never touched. Error: no_transaction.
+[[nodiscard]] Result<std::unique_ptr<Connection>> borrow(sqlite3* handle);
+
+/// What engine a borrowed sqlite3* belongs to, and the traits of a dialect by its name ("sqlite"); null where unknown.
+[[nodiscard]] const rule::EngineTraits* traits_of(std::string_view dialect) noexcept;
+
+/// The script that defines a counter by hand. The rule is complete and checked.
+[[nodiscard]] Result<std::string> script(std::string_view dialect, std::string_view name, const Rule& rule,
+                                         std::span<const std::string> keys);
+
+}  // namespace splitcount::engine

@@ -38,6 +38,7 @@ struct CountOptions {
   bool again = false;         ///< count everything once more
   std::string rejects_path{}; ///< rejected lines are appended here, each with its reason; empty: they are only tallied
   std::function<void(const Progress&)> progress{};  ///< called from time to time from the calling thread
+  std::function<bool()> stop{};     ///< asked before each group, from the calling thread; true ends the run after what is committed
 };
 
 /// What one run did with one file, and what is known of the file from before.
@@ -52,6 +53,7 @@ struct CountReport {
   bool known = false;                ///< the file, or its beginning, was counted before
   bool resumed_again = false;        ///< this run finished an earlier --again that was stopped
   bool again_unfinished = false;     ///< an --again of this file was stopped and waits to be run again
+  bool stopped = false;              ///< CountOptions::stop ended this run before the end of the file
   std::optional<Error> error{};      ///< why the run stopped; what it reports was committed before that
 };
 

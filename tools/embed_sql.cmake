@@ -1,5 +1,7 @@
 # Turns sql/<dialect>/*.sql into one C++ source: a table of (dialect, name, text). Each statement stands under a line
 # `-- name: NAME`; a name twice in one dialect ends the build.
+cmake_minimum_required(VERSION 3.25)
+
 file(GLOB files ${SQL_DIR}/*/*.sql)
 list(SORT files)
 set(rows "")
@@ -9,7 +11,10 @@ foreach(file IN LISTS files)
   get_filename_component(dialect ${folder} NAME)
   file(STRINGS ${file} names REGEX "^-- name: ")
   foreach(line IN LISTS names)
-    string(REGEX REPLACE "^-- name: ([a-z_0-9]+)$" "\\1" name "${line}")
+    if(NOT line MATCHES "^-- name: ([a-z_0-9]+)$")
+      message(FATAL_ERROR "${file}: \"${line}\" should be \"-- name: \" and a name of a-z, 0-9 and _")
+    endif()
+    set(name ${CMAKE_MATCH_1})
     if("${dialect}/${name}" IN_LIST seen)
       message(FATAL_ERROR "${file}: the name ${name} is there twice")
     endif()

@@ -31,5 +31,4 @@ ${rows}};
 const std::size_t embedded_files_count = sizeof(embedded_files) / sizeof(embedded_files[0]);
 }  // namespace splitcount::engine
 ")
-file(COPY_FILE ${OUTPUT}.new ${OUTPUT} ONLY_IF_DIFFERENT)
-file(REMOVE ${OUTPUT}.new)
+file(RENAME ${OUTPUT}.new ${OUTPUT})

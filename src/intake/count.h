@@ -5,6 +5,7 @@
 // commits together with its counts, so a run that is killed anywhere goes on where it stopped.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -37,8 +38,8 @@ struct CountOptions {
   int parsers = 0;            ///< threads that parse; 0: the cores
   bool again = false;         ///< count everything once more
   std::string rejects_path{}; ///< rejected lines are appended here, each with its reason; empty: they are only tallied
-  std::function<void(const Progress&)> progress{};  ///< called from time to time from the calling thread
-  std::function<bool()> stop{};     ///< asked before each group, from the calling thread; true ends the run after what is committed
+  std::function<void(const Progress&)> progress{};  ///< from the calling thread, at most ten times a second
+  const std::atomic<bool>* stop = nullptr;  ///< set (by a signal handler, say): commit what was parsed, then return
 };
 
 /// What one run did with one file, and what is known of the file from before.
@@ -51,9 +52,10 @@ struct CountReport {
   std::uint64_t bytes_read = 0;      ///< (decompressed) bytes committed in this run
   std::uint64_t bytes_unfinished = 0;  ///< of a last line without a newline, which waits for the next run
   bool known = false;                ///< the file, or its beginning, was counted before
+  std::string known_as{};            ///< the name under which it was counted last, at most 255 bytes; where known
+  bool stopped = false;              ///< CountOptions::stop was set before the end; run it again for the rest
   bool resumed_again = false;        ///< this run finished an earlier --again that was stopped
   bool again_unfinished = false;     ///< an --again of this file was stopped and waits to be run again
-  bool stopped = false;              ///< CountOptions::stop ended this run before the end of the file
   std::optional<Error> error{};      ///< why the run stopped; what it reports was committed before that
 };
 

@@ -10,6 +10,8 @@
 
 #include <tl/expected.hpp>
 
+#include <splitcount/export.h>
+
 namespace splitcount {
 
 /// The stable list of error codes. Append only: the name (error_code_name) is the "code" in JSON.
@@ -60,7 +62,7 @@ enum class ErrorCode : std::uint16_t {
 };
 
 /// The name of a code as it stands in JSON, e.g. "slot_missing".
-[[nodiscard]] std::string_view error_code_name(ErrorCode code) noexcept;
+[[nodiscard]] SPLITCOUNT_EXPORT std::string_view error_code_name(ErrorCode code) noexcept;
 
 /// What went wrong, in one sentence that says what was wrong, where, and what would be right.
 struct Error {
@@ -75,7 +77,7 @@ struct Error {
 };
 
 /// Thrown by Result::value_or_throw only.
-class ErrorException : public std::runtime_error {
+class SPLITCOUNT_EXPORT ErrorException : public std::runtime_error {
  public:
   explicit ErrorException(Error error) : std::runtime_error(error.message), error_(std::move(error)) {}
   [[nodiscard]] const Error& error() const noexcept { return error_; }

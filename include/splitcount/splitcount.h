@@ -6,3 +6,4 @@
 #include <splitcount/database.h>
 #include <splitcount/error.h>
 #include <splitcount/rule.h>
+#include <splitcount/version.h>

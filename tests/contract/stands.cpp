@@ -1,0 +1,23 @@
+#include <contract/stand.h>
+
+namespace splitcount::contract {
+
+const std::vector<EngineUnderTest>& engines_under_test() {
+  static const std::vector<EngineUnderTest> engines = {
+      {"sqlite_defined", Edition::defined, make_sqlite_stand},
+      {"sqlite_by_hand", Edition::by_hand, make_sqlite_stand},
+  };
+  return engines;
+}
+
+Result<Counter> make_counter(Edition edition, Stand& stand, Database& database, std::string_view name,
+                             const RuleOptions& options, const std::vector<std::string>& keys) {
+  if (edition == Edition::defined) return database.define(name, options, keys);
+  auto script = Database::script(stand.traits().dialect, name, options, keys);
+  if (!script) return fail(script.error());
+  const auto ran = stand.session()->run(*script);
+  if (!ran) return fail(ErrorCode::internal, "the script failed: " + ran.error().message + "\n" + *script);
+  return database.counter(name);
+}
+
+}  // namespace splitcount::contract

@@ -1,0 +1,43 @@
+// status: what the database promises.
+#include <fmt/format.h>
+
+#include <base/text.h>
+#include <cli/json.h>
+#include <cli/verbs.h>
+
+namespace splitcount::cli {
+namespace {
+
+std::string answer(const Session& session, const Status& status) {
+  std::string text = fmt::format(
+      "database    {}\nengine      {} {}\ndurability  {}\nschema      {}\ncounters    {}\nsize        {} bytes\n",
+      session.database_name(), status.engine, status.engine_version, status.durability,
+      status.schema_version == 0 ? std::string("not installed") : fmt::format("version {}", status.schema_version),
+      grouped(status.counters), grouped(status.size_bytes));
+  for (const auto& warning : status.warnings) text += fmt::format("Warning: {}\n", warning);
+  return text;
+}
+
+Result<ExitCode> run_status(Session& session) {
+  const auto status = session.database->status();
+  if (!status) return fail(status.error());
+  session.out.print(session.out.json() ? status_json(session.database_name(), *status) : answer(session, *status));
+  return ExitCode::done;
+}
+
+void declare(Command& /*command*/) {}
+
+Result<Action> read(const Command& /*command*/) { return Action(run_status); }
+
+}  // namespace
+
+Verb status_verb() {
+  return {"status", "Shows what the database is and promises",
+          "Shows the engine, what a commit means there (its durability class), warnings where the database is set weaker,\n"
+          "and sizes.",
+          "  splitcount status\n"
+          "  splitcount status --json",
+          declare, read};
+}
+
+}  // namespace splitcount::cli

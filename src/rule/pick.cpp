@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <base/limits.h>
 #include <base/text.h>
 #include <rule/amount.h>
 #include <rule/key.h>
@@ -43,8 +44,8 @@ Result<void> check_slot_and_value(std::string_view subject, const Rule& rule, co
 Result<void> check_key_of_add(std::string_view counter, const Rule& rule, const Add& add) {
   if (rule.key && add.key.empty()) {
     return fail(ErrorCode::key_invalid,
-                fmt::format("{} counts by {}, and this add has no {}; give a key of at least one byte",
-                            counter_named(counter), *rule.key, *rule.key));
+                fmt::format("{} counts by {}, and this add has no {}; give a key of 1 to {} bytes",
+                            counter_named(counter), *rule.key, *rule.key, limits::key_bytes_max));
   }
   if (!rule.key && !add.key.empty()) {
     return fail(ErrorCode::key_invalid,

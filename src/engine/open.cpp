@@ -1,0 +1,53 @@
+#include <engine/engine.h>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <base/text.h>
+#include <engine/sqlite/engine.h>
+
+namespace splitcount::engine {
+namespace {
+
+constexpr std::string_view what_there_is = "this splitcount has sqlite";
+
+/// [a-z][a-z0-9+.-]* before a colon that comes before any slash; empty where there is none. One letter is a scheme too.
+std::string_view scheme_of(std::string_view dsn) {
+  const auto letter = [](char c) { return c >= 'a' && c <= 'z'; };
+  const auto goes_on = [letter](char c) {
+    return letter(c) || (c >= '0' && c <= '9') || c == '+' || c == '.' || c == '-';
+  };
+  const auto colon = dsn.find(':');
+  if (colon == std::string_view::npos || colon == 0 || !letter(dsn.front())) return {};
+  const auto scheme = dsn.substr(0, colon);
+  return std::all_of(scheme.begin(), scheme.end(), goes_on) ? scheme : std::string_view{};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Engine>> open(std::string_view dsn) {
+  const auto scheme = scheme_of(dsn);
+  if (scheme.empty()) return sqlite::open(dsn);
+  if (scheme == "sqlite") return sqlite::open(dsn.substr(scheme.size() + 1));
+  // Only the scheme is shown: what follows may hold a password.
+  return fail(ErrorCode::config_invalid,
+              fmt::format("the database's scheme {} is unknown: {}, as sqlite:PATH or a plain PATH (./{}:... for a file "
+                          "that is named so)",
+                          quoted(scheme), what_there_is, scheme));
+}
+
+Result<std::unique_ptr<Connection>> borrow(sqlite3* handle) { return sqlite::borrow(handle); }
+
+const rule::EngineTraits* traits_of(std::string_view dialect) noexcept {
+  return dialect == "sqlite" ? &sqlite::traits() : nullptr;
+}
+
+Result<std::string> script(std::string_view dialect, std::string_view name, const Rule& rule,
+                           std::span<const std::string> keys) {
+  if (dialect == "sqlite") return sqlite::script(name, rule, keys);
+  return fail(ErrorCode::invalid_argument,
+              fmt::format("the dialect {} is unknown: {}", quoted(dialect), what_there_is));
+}
+
+}  // namespace splitcount::engine

@@ -1,0 +1,130 @@
+#include <engine/sqlite/engine.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <base/text.h>
+#include <engine/sqlite/connection.h>
+#include <engine/sqlite/errors.h>
+
+namespace splitcount::engine::sqlite {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t shown_bytes_max = 200;
+
+std::string shown(const std::string& path) { return quoted(path, shown_bytes_max); }
+
+Result<void> check_folder(const std::string& path) {
+  const fs::path parent = fs::path(path).parent_path();
+  const fs::path folder = parent.empty() ? fs::path(".") : parent;
+  std::error_code failed;
+  if (!fs::is_directory(folder, failed)) {
+    return fail(ErrorCode::database_unavailable,
+                fmt::format("the database file {} cannot be created: there is no folder {}", shown(path),
+                            shown(folder.string())));
+  }
+  if (::access(folder.c_str(), W_OK | X_OK) == 0) return {};
+  if (errno == EROFS) {
+    return fail(ErrorCode::read_only, fmt::format("the database file {} cannot be created: its folder cannot be written",
+                                                  shown(path)));
+  }
+  return fail(ErrorCode::permission_denied,
+              fmt::format("the database file {} cannot be created: this user may not write its folder", shown(path)));
+}
+
+/// What can be said before SQLite is asked, in words that name the file.
+Result<void> check_file(const std::string& path, bool create) {
+  std::error_code failed;
+  const auto status = fs::status(path, failed);
+  switch (status.type()) {
+    case fs::file_type::regular:
+      if (::access(path.c_str(), R_OK) == 0) return {};
+      return fail(ErrorCode::permission_denied,
+                  fmt::format("this user may not read the database file {}", shown(path)));
+    case fs::file_type::not_found:
+      if (create) return check_folder(path);
+      return fail(ErrorCode::database_unavailable,
+                  fmt::format("there is no database file {}; `splitcount define` creates it", shown(path)));
+    case fs::file_type::directory:
+      return fail(ErrorCode::not_a_database, fmt::format("{} is a folder, not a database file", shown(path)));
+    case fs::file_type::none:
+      return fail(failed == std::errc::permission_denied ? ErrorCode::permission_denied
+                                                         : ErrorCode::database_unavailable,
+                  fmt::format("the database file {} cannot be reached: {}", shown(path), failed.message()));
+    default:
+      return fail(ErrorCode::not_a_database, fmt::format("{} is no ordinary file, so no database", shown(path)));
+  }
+}
+
+class SqliteEngine final : public Engine {
+ public:
+  explicit SqliteEngine(std::string path) : path_(std::move(path)) {}
+
+  const rule::EngineTraits& traits() const noexcept override { return sqlite::traits(); }
+  std::string display_name() const override { return path_; }
+
+  Result<std::unique_ptr<Connection>> connect(bool create, Deadline deadline) override {
+    if (auto checked = check_file(path_, create); !checked) return fail(std::move(checked.error()));
+    // SQLite gives "file:", ":memory:" and an empty name a meaning of their own; "./" takes it away.
+    const std::string file = path_.front() == '/' ? path_ : "./" + path_;
+    // EXRESCODE: errors are told apart by extended codes. NOMUTEX: a connection serves one thread at a time.
+    const int flags = SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0) | SQLITE_OPEN_EXRESCODE |
+                      SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+    sqlite3* opened = nullptr;
+    const int code = sqlite3_open_v2(file.c_str(), &opened, flags, nullptr);
+    Handle handle(opened);
+    if (code != SQLITE_OK) return fail(error_from(handle.get(), code));
+    auto connection = SqliteConnection::own(std::move(handle));
+    if (auto prepared = connection->prepare_database(create, deadline); !prepared) {
+      return fail(std::move(prepared.error()));
+    }
+    return connection;
+  }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace
+
+const rule::EngineTraits& traits() noexcept {
+  static const rule::EngineTraits sqlite{
+      .name = "SQLite",
+      .one_writer = true,
+      .slots_default = 1,
+      .padded = false,
+      .journal = false,
+      .rolled_up = false,
+      .padded_refusal = "it has one writer, so a page for each slot would only cost space"};
+  return sqlite;
+}
+
+Result<std::shared_ptr<Engine>> open(std::string_view path) {
+  if (path.empty()) return fail(ErrorCode::config_invalid, "the database has an empty path; give the path of a file");
+  if (path == ":memory:") {
+    return fail(ErrorCode::config_invalid,
+                "a database in memory is not for counting: each connection would have one of its own; give the path of "
+                "a file");
+  }
+  if (path.find('\0') != std::string_view::npos) {
+    return fail(ErrorCode::config_invalid, fmt::format("{} is no path: it holds a zero byte", quoted(path)));
+  }
+  return std::make_shared<SqliteEngine>(std::string(path));
+}
+
+Result<std::unique_ptr<Connection>> borrow(sqlite3* handle) {
+  if (handle == nullptr) return fail(ErrorCode::invalid_argument, "the borrowed sqlite3 handle is null");
+  if (sqlite3_get_autocommit(handle) != 0) {
+    return fail(ErrorCode::no_transaction,
+                "the borrowed sqlite3 handle has no open transaction; send BEGIN IMMEDIATE before the add");
+  }
+  return SqliteConnection::borrow(handle);
+}
+
+}  // namespace splitcount::engine::sqlite

@@ -74,6 +74,7 @@ class SPLITCOUNT_EXPORT Counter {
 struct Defined {
   bool created = false;         ///< false: it existed with the same rule and was left as it was
   std::int64_t keys_added = 0;  ///< keys that had no rows before
+  std::vector<std::string> advice{};  ///< sentences about a rule that was just created and could serve better
 };
 
 /// A counter as `list` shows it.

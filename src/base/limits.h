@@ -22,6 +22,7 @@ inline constexpr int call_tries_max = 20;           // whole retries of one tran
 inline constexpr int connections_max = 64;          // of one Database
 inline constexpr int connections_idle_max = 8;
 
+inline constexpr std::size_t group_items_max = 1U << 20U;  // adds in one transaction of a combiner, whatever its own limits
 inline constexpr int deadline_tick_ms = 5;          // how often the combiner looks for adds past their deadline
 
 inline constexpr std::size_t log_line_bytes_max = 1U << 20U;   // a longer line is rejected, and read past

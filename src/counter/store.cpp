@@ -1,0 +1,78 @@
+#include <counter/store.h>
+
+#include <vector>
+
+#include <fmt/format.h>
+
+#include <base/text.h>
+
+namespace splitcount::counter {
+
+namespace {
+
+Error unknown_counter(engine::Connection& connection, std::string_view name) {
+  std::vector<std::string> names;
+  if (auto counters = connection.list()) {
+    for (engine::StoredCounter& counter : *counters) names.push_back(std::move(counter.name));
+  }
+  const std::string_view meant = nearest(name, names);
+  Error error{ErrorCode::unknown_counter, fmt::format("there is no counter {}", quoted(name))};
+  error.message += meant.empty() ? std::string("; define it first: splitcount define NAME")
+                                 : fmt::format("; did you mean {}?", quoted(meant));
+  return error;
+}
+
+}  // namespace
+
+Result<StoredRule> look_up(engine::Connection& connection, std::string_view name) {
+  auto version = connection.schema_version();
+  if (!version) return fail(std::move(version.error()));
+  if (*version == 0) {
+    return fail(ErrorCode::unknown_counter,
+                fmt::format("there is no counter {}: this database has no counters yet; define it first: "
+                            "splitcount define NAME",
+                            quoted(name)));
+  }
+  auto found = connection.find(name);
+  if (!found) return fail(std::move(found.error()));
+  if (!*found) return fail(unknown_counter(connection, name));
+  return std::make_shared<const engine::StoredCounter>(std::move(**found));
+}
+
+StoredRule Handle::stored() const {
+  Lock lock(mutex_);
+  return stored_;
+}
+
+void Handle::set_stored(StoredRule stored) {
+  Lock lock(mutex_);
+  stored_.swap(stored);
+}
+
+Result<StoredRule> Handle::reread(engine::Connection& connection) {
+  auto stored = look_up(connection, name_);
+  if (stored) set_stored(*stored);
+  return stored;
+}
+
+Result<StoredRule> Handle::reread(Deadline deadline) {
+  auto lease = store_->pool().acquire(deadline);
+  if (!lease) return fail(std::move(lease.error()));
+  (*lease)->set_wait(deadline);
+  return reread(**lease);
+}
+
+std::shared_ptr<Handle> Store::handle(StoredRule stored) {
+  Lock lock(mutex_);
+  std::erase_if(handles_, [](const auto& entry) { return entry.second.expired(); });
+  std::weak_ptr<Handle>& place = handles_[stored->name];
+  if (auto known = place.lock()) {
+    known->set_stored(std::move(stored));
+    return known;
+  }
+  auto made = std::make_shared<Handle>(shared_from_this(), std::move(stored));
+  place = made;
+  return made;
+}
+
+}  // namespace splitcount::counter

@@ -59,8 +59,13 @@ TEST(Merge, OrdersBytesAsUnsignedAndPrefixesFirst) {
 }
 
 RC_GTEST_PROP(Merge, IsAStableSortWithOneRowForEachKeyAndSlot, ()) {
-  const auto keys = *rc::gen::container<std::vector<std::string>>(
-      rc::gen::element<std::string>("", "a", "ab", "b", "B", "\xC3\xA9", "e\xCC\x81", "a "));
+  const auto shared = *rc::gen::element<std::string>("", "/", "/a/common/beginning/");
+  const auto ends = *rc::gen::container<std::vector<std::string>>(
+      rc::gen::oneOf(rc::gen::element<std::string>("", "a", "ab", "b", "B", "\xC3\xA9", "e\xCC\x81", "a ", "12345678",
+                                                   "123456789", "12345678z", "1234567\xFF"),
+                     rc::gen::arbitrary<std::string>()));
+  std::vector<std::string> keys;
+  for (const std::string& end : ends) keys.push_back(shared + end);
   std::vector<RowAdd> adds;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     adds.push_back({keys[i], *rc::gen::inRange(0, 3), *rc::gen::arbitrary<std::int64_t>(), i});
@@ -84,6 +89,21 @@ RC_GTEST_PROP(Merge, IsAStableSortWithOneRowForEachKeyAndSlot, ()) {
     for (std::size_t i = row.first; i < next; ++i) RC_ASSERT(row_of(merged.adds[i]) == row_of(row));
   }
   RC_ASSERT(next == adds.size());
+}
+
+TEST(Merge, KeepsManyKeysApart) {
+  std::vector<std::string> keys;
+  for (int i = 0; i < 16'384; ++i) keys.push_back("/products/" + std::to_string(i * 7'919 % 16'384));
+  std::vector<RowAdd> adds;
+  for (std::size_t i = 0; i < 2 * keys.size(); ++i) adds.push_back({keys[i % keys.size()], 0, 1, i});
+  const Merged merged = merge(adds);
+  ASSERT_EQ(merged.rows.size(), keys.size());
+  std::vector<std::string> sorted = keys;
+  std::sort(sorted.begin(), sorted.end());
+  for (std::size_t r = 0; r < keys.size(); ++r) {
+    ASSERT_EQ(merged.rows[r].key, sorted[r]);
+    ASSERT_EQ(merged.rows[r].count, 2U);
+  }
 }
 
 TEST(Settle, AddsUp) {

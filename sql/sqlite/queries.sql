@@ -58,9 +58,6 @@ SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'splitcount_s
 -- name: schema_version
 SELECT version FROM splitcount_schema
 
--- name: schema_version_write
-UPDATE splitcount_schema SET version = ?1
-
 -- name: object_in_the_way
 SELECT type, name FROM sqlite_schema WHERE lower(name) = ?1
 

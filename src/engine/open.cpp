@@ -31,10 +31,11 @@ Result<std::shared_ptr<Engine>> open(std::string_view dsn) {
   if (scheme.empty()) return sqlite::open(dsn);
   if (scheme == "sqlite") return sqlite::open(dsn.substr(scheme.size() + 1));
   // Only the scheme is shown: what follows may hold a password.
-  return fail(ErrorCode::config_invalid,
-              fmt::format("the database's scheme {} is unknown: {}, as sqlite:PATH or a plain PATH (./{}:... for a file "
-                          "that is named so)",
-                          quoted(scheme), what_there_is, scheme));
+  return fail(
+      ErrorCode::config_invalid,
+      fmt::format("the database's scheme {} is unknown: {}, as sqlite:PATH or a plain PATH (./{}:... for a file "
+                  "that is named so)",
+                  quoted(scheme), what_there_is, scheme));
 }
 
 Result<std::unique_ptr<Connection>> borrow(sqlite3* handle) { return sqlite::borrow(handle); }

@@ -12,7 +12,8 @@ namespace splitcount::engine {
 /// The statement of that name; the program ends where there is none, since that is a fault of the build.
 [[nodiscard]] std::string_view statement(std::string_view dialect, std::string_view name);
 
-/// What stands for a {name}: a name or a literal, already quoted by the dialect's quoting function, or a fragment of SQL.
+/// What stands for a {name}: a name or a literal, already quoted by the dialect's quoting function, or a fragment of
+/// SQL.
 struct Placeholder {
   std::string name;
   std::string value;

@@ -73,8 +73,8 @@ TEST_F(AddView, RefusesWhatIsNoKey) {
 TEST_F(AddView, KeepsKeysApartThatLookAlike) {
   define("page_views", by_page());
   const std::string long_key(299, 'x');
-  const std::vector<std::string> keys{"Ab", "ab", "AB", "ab ", "\xC3\xA9", "e\xCC\x81", "11", "011", "1.1e1",
-                                      long_key + "1", long_key + "2"};
+  const std::vector<std::string> keys{"Ab", "ab",  "AB",    "ab ",          "\xC3\xA9",    "e\xCC\x81",
+                                      "11", "011", "1.1e1", long_key + "1", long_key + "2"};
   for (const auto& key : keys) {
     EXPECT_EQ(plain().run("INSERT INTO page_views_add(page) VALUES (" + quote_text(key) + ")"), "") << key;
   }
@@ -86,13 +86,44 @@ TEST_F(AddView, KeepsKeysApartThatLookAlike) {
 TEST_F(AddView, AgreesWithTheLibraryOnWhatIsUtf8) {
   define("page_views", by_page());
   // Ends of ranges, noncharacters, overlong forms, surrogates, cut-off and stray bytes.
-  const std::vector<std::string> keys{
-      "\xEF\xBF\xBD",     "\xEF\xBF\xBE",     "\xEF\xBF\xBF",     "\xF4\x8F\xBF\xBF", "\xF0\x90\x80\x80", "\xED\x9F\xBF",
-      "\xEE\x80\x80",     "\xDF\xBF",         "\xC2\x80",         "\xE0\xA0\x80",     "\xF0\x9F\x98\x80", "\xC0\xAF",
-      "\xC1\xBF",         "\xE0\x80\xAF",     "\xE0\x9F\xBF",     "\xF0\x8F\xBF\xBF", "\xED\xA0\x80",     "\xED\xBF\xBF",
-      "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xF8\x88\x80\x80\x80", "\xFE", "\xFF", "\x80", "\xBF", "a\xC3", "\xC3" "a",
-      "\xE2\x82", "\xE2\x82" "a", "\xF0\x9F\x98", "\xC3\xA9\xA9", "\xC3\xEF\xBF\xBE\xA9", "\xEF\xBF\xBE\x80",
-      "\xEF\xBB\xBF", "\xEF\xBB\xBF" "a"};
+  const std::vector<std::string> keys{"\xEF\xBF\xBD",
+                                      "\xEF\xBF\xBE",
+                                      "\xEF\xBF\xBF",
+                                      "\xF4\x8F\xBF\xBF",
+                                      "\xF0\x90\x80\x80",
+                                      "\xED\x9F\xBF",
+                                      "\xEE\x80\x80",
+                                      "\xDF\xBF",
+                                      "\xC2\x80",
+                                      "\xE0\xA0\x80",
+                                      "\xF0\x9F\x98\x80",
+                                      "\xC0\xAF",
+                                      "\xC1\xBF",
+                                      "\xE0\x80\xAF",
+                                      "\xE0\x9F\xBF",
+                                      "\xF0\x8F\xBF\xBF",
+                                      "\xED\xA0\x80",
+                                      "\xED\xBF\xBF",
+                                      "\xF4\x90\x80\x80",
+                                      "\xF5\x80\x80\x80",
+                                      "\xF8\x88\x80\x80\x80",
+                                      "\xFE",
+                                      "\xFF",
+                                      "\x80",
+                                      "\xBF",
+                                      "a\xC3",
+                                      "\xC3"
+                                      "a",
+                                      "\xE2\x82",
+                                      "\xE2\x82"
+                                      "a",
+                                      "\xF0\x9F\x98",
+                                      "\xC3\xA9\xA9",
+                                      "\xC3\xEF\xBF\xBE\xA9",
+                                      "\xEF\xBF\xBE\x80",
+                                      "\xEF\xBB\xBF",
+                                      "\xEF\xBB\xBF"
+                                      "a"};
   for (const auto& key : keys) {
     const auto message = plain().run("INSERT INTO page_views_add(page) VALUES (" + hex_text(key) + ")");
     EXPECT_EQ(message.empty(), rule::is_valid_key(key)) << quoted(key) << ": " << message;
@@ -103,9 +134,10 @@ TEST_F(AddView, AgreesWithTheLibraryOnAnyBytes) {
   define("page_views", by_page());
   plain().run("BEGIN");
   EXPECT_TRUE(rc::check([this] {
-    const auto byte = rc::gen::element<char>('a', '\x7F', '\x80', '\x8F', '\x90', '\x9F', '\xA0', '\xBD', '\xBE', '\xBF', '\xC2',
-                                             '\xC3', '\xE0', '\xED', '\xEF', '\xF0', '\xF4', '\0');
-    const auto keys = *rc::gen::container<std::vector<std::string>>(30, rc::gen::resize(6, rc::gen::container<std::string>(byte)));
+    const auto byte = rc::gen::element<char>('a', '\x7F', '\x80', '\x8F', '\x90', '\x9F', '\xA0', '\xBD', '\xBE',
+                                             '\xBF', '\xC2', '\xC3', '\xE0', '\xED', '\xEF', '\xF0', '\xF4', '\0');
+    const auto keys =
+        *rc::gen::container<std::vector<std::string>>(30, rc::gen::resize(6, rc::gen::container<std::string>(byte)));
     for (const auto& key : keys) {
       const auto message = plain().run("INSERT INTO page_views_add(page) VALUES (" + hex_text(key) + ")");
       RC_ASSERT(message.empty() == rule::is_valid_key(key));
@@ -135,10 +167,11 @@ TEST_F(AddView, DrawsOneSlotARow) {
     rule.missing = missing;
     const std::string name = missing == Missing::create ? "made" : "defined";
     define(name, rule, {"k"});
-    EXPECT_EQ(plain().run(fmt::format("INSERT INTO {}_add(page) WITH RECURSIVE i(x) AS (SELECT 1 UNION ALL SELECT x + 1 "
-                                      "FROM i WHERE x < 10000) SELECT 'k' FROM i",
-                                      name)),
-              "");
+    EXPECT_EQ(
+        plain().run(fmt::format("INSERT INTO {}_add(page) WITH RECURSIVE i(x) AS (SELECT 1 UNION ALL SELECT x + 1 "
+                                "FROM i WHERE x < 10000) SELECT 'k' FROM i",
+                                name)),
+        "");
     EXPECT_EQ(plain().rows("SELECT total FROM " + name), "10000");
     EXPECT_EQ(plain().rows(fmt::format("SELECT count(*), min(n) > 500, max(n) < 1500 FROM {}_slots", name)), "11|1|1");
   }
@@ -185,7 +218,8 @@ TEST_F(AddView, KeepsTheEndsOfSixtyFourBits) {
   for (const auto* verb : {"INSERT", "INSERT OR IGNORE", "INSERT OR REPLACE", "INSERT OR FAIL"}) {
     EXPECT_EQ(plain().code(fmt::format("{} INTO page_views_add(page) VALUES ('new'), ('top')", verb)), "out_of_range")
         << verb;
-    EXPECT_EQ(plain().code(fmt::format("{} INTO page_views_add(page, amount) VALUES ('low', -1)", verb)), "out_of_range")
+    EXPECT_EQ(plain().code(fmt::format("{} INTO page_views_add(page, amount) VALUES ('low', -1)", verb)),
+              "out_of_range")
         << verb;
   }
   EXPECT_EQ(plain().rows("SELECT * FROM page_views"), "low|-9223372036854775808 top|9223372036854775807");
@@ -231,7 +265,8 @@ class AddViewOnce : public AddView {
 TEST_F(AddViewOnce, CountsAnIdOnceAndGoesOnWithTheNextRow) {
   define("page_views", once());
   for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(plain().run("INSERT INTO page_views_add(page, request_id) VALUES ('a', 'X'), ('b', 'Y'), ('b', 'Y')"), "");
+    EXPECT_EQ(plain().run("INSERT INTO page_views_add(page, request_id) VALUES ('a', 'X'), ('b', 'Y'), ('b', 'Y')"),
+              "");
   }
   EXPECT_EQ(plain().run("INSERT INTO page_views_add(page, request_id) SELECT column1, column2 FROM "
                         "(VALUES ('a', 'X'), ('a', 'Z'), ('a', NULL), ('a', NULL))"),
@@ -278,13 +313,15 @@ TEST_F(AddViewOnce, LeavesNoIdBehindWhereTheAddIsRefused) {
 
 TEST_F(AddViewOnce, CountsAnExpiredIdAnewAndPurgesOthers) {
   define("page_views", once(std::chrono::seconds(60)));
-  plain().run("INSERT INTO page_views_add(page, request_id) VALUES ('a', 'old1'), ('a', 'old2'), ('a', 'old3'), ('a', 'X')");
+  plain().run(
+      "INSERT INTO page_views_add(page, request_id) VALUES ('a', 'old1'), ('a', 'old2'), ('a', 'old3'), ('a', 'X')");
   plain().run("UPDATE page_views_requests SET counted = counted - 60001");
   EXPECT_EQ(plain().run("INSERT INTO page_views_add(page, amount, request_id) VALUES ('b', 7, 'X')"), "");
   EXPECT_EQ(plain().rows("SELECT * FROM page_views"), "a|4 b|7");
   EXPECT_EQ(plain().rows("SELECT request_id, page, amount FROM page_views_requests WHERE request_id = 'X'"), "X|b|7");
   EXPECT_EQ(plain().rows("SELECT count(*) FROM page_views_requests"), "2");
-  EXPECT_EQ(plain().code("INSERT INTO page_views_add(page, amount, request_id) VALUES ('b', 8, 'X')"), "request_conflict");
+  EXPECT_EQ(plain().code("INSERT INTO page_views_add(page, amount, request_id) VALUES ('b', 8, 'X')"),
+            "request_conflict");
 }
 
 TEST_F(AddViewOnce, KnowsAnIdForEverWithoutAWindow) {

@@ -45,9 +45,7 @@ class AddsCall {
     return settle_rows();
   }
   /// The first refused add's error, or null.
-  [[nodiscard]] Error* refused() {
-    return first_refused_ < adds_.size() ? &results_[first_refused_].error() : nullptr;
-  }
+  [[nodiscard]] Error* refused() { return first_refused_ < adds_.size() ? &results_[first_refused_].error() : nullptr; }
   Result<void> write() {
     if (auto written = write_ids(); !written) return written;
     return write_rows();
@@ -98,8 +96,8 @@ class AddsCall {
   bool has_window_;
   std::vector<Result<Added>> results_;
   std::size_t first_refused_;
-  Indexes matched_;      // adds that write nothing: replays, conflicts, later ones of an id; sorted before it is used
-  Indexes new_ids_;      // the first add of each new id, in byte order of the ids
+  Indexes matched_;  // adds that write nothing: replays, conflicts, later ones of an id; sorted before it is used
+  Indexes new_ids_;  // the first add of each new id, in byte order of the ids
   std::vector<Duplicate> duplicates_;
   rule::Merged merged_;
   std::vector<RowWrite> writes_;
@@ -143,10 +141,11 @@ Result<void> AddsCall::match_id(Query& query, std::span<const std::size_t> same_
       results_[index] = Added{slot, true};
       if (!known) duplicates_.push_back({index, same_id.front()});
     } else {
-      refuse(index, refusal_of(ErrorCode::request_conflict,
-                               fmt::format("request id {} stands for an add of {} to {}, so it cannot stand for {} to {}",
-                                           quoted(first.request_id), amount, where(key), adds_[index].amount,
-                                           where(adds_[index].key))));
+      refuse(index,
+             refusal_of(ErrorCode::request_conflict,
+                        fmt::format("request id {} stands for an add of {} to {}, so it cannot stand for {} to {}",
+                                    quoted(first.request_id), amount, where(key), adds_[index].amount,
+                                    where(adds_[index].key))));
     }
   }
   return {};
@@ -213,12 +212,13 @@ Result<void> AddsCall::refuse_missing(const rule::MergedRow& row) {
     key_known = query.number(0) != 0;
   }
   const Error error =
-      key_known ? refusal_of(ErrorCode::slot_missing,
-                             fmt::format("slot {} of {} was never created, and this counter's missing slots are an error",
-                                         row.slot, where(row.key)))
-                : refusal_of(ErrorCode::key_missing,
-                             fmt::format("key {} was never defined, and this counter's missing keys are an error",
-                                         where(row.key)));
+      key_known
+          ? refusal_of(ErrorCode::slot_missing,
+                       fmt::format("slot {} of {} was never created, and this counter's missing slots are an error",
+                                   row.slot, where(row.key)))
+          : refusal_of(
+                ErrorCode::key_missing,
+                fmt::format("key {} was never defined, and this counter's missing keys are an error", where(row.key)));
   for (const auto& add : std::span(merged_.adds).subspan(row.first, row.count)) refuse(add.index, error);
   return {};
 }
@@ -257,8 +257,8 @@ Result<void> AddsCall::write_rows() {
     query.again();
     if (auto done = query.bind(1, write.row->key).bind(2, write.row->slot).bind(3, write.n).run(); !done) return done;
     if (sqlite3_changes(database_) != 1) {
-      return fail(ErrorCode::internal, fmt::format("the write of slot {} of {} changed {} rows, not one", write.row->slot,
-                                                   where(write.row->key), sqlite3_changes(database_)));
+      return fail(ErrorCode::internal, fmt::format("the write of slot {} of {} changed {} rows, not one",
+                                                   write.row->slot, where(write.row->key), sqlite3_changes(database_)));
     }
   }
   return {};

@@ -67,7 +67,8 @@ class SqliteConnection final : public Connection {
   [[nodiscard]] Result<std::string> word(std::string_view statement_name);
   [[nodiscard]] Result<void> set_wal(Deadline deadline);
 
-  /// Nothing where the stored rule is the one that this copy was read from; rule_changed, or `gone` where there is none.
+  /// Nothing where the stored rule is the one that this copy was read from; rule_changed, or `gone` where there is
+  /// none.
   [[nodiscard]] Result<void> check_current(const StoredCounter& counter, ErrorCode gone);
   /// not_installed or schema_too_new.
   [[nodiscard]] Result<void> check_schema();
@@ -77,7 +78,7 @@ class SqliteConnection final : public Connection {
   /// Notes what an error says of this connection's health.
   [[nodiscard]] Error noted(Error error);
 
-  Handle owned_;        // null where borrowed; closed after the statements below are finalized
+  Handle owned_;  // null where borrowed; closed after the statements below are finalized
   sqlite3* database_;
   BusyWait busy_;
   StatementCache statements_;

@@ -102,8 +102,7 @@ void CounterSql::add_rule_values(const Rule& rule) {
   put("pick_word", quote_text(rule::to_text(rule.pick)));
   put("missing_word", quote_text(rule::to_text(rule.missing)));
   put("retries_word", quote_text(once_ ? "once" : "count"));
-  put("window_number",
-      rule.retries.window ? fmt::format("{}", rule.retries.window->count()) : std::string("NULL"));
+  put("window_number", rule.retries.window ? fmt::format("{}", rule.retries.window->count()) : std::string("NULL"));
 }
 
 std::string CounterSql::text(std::string_view name, std::string_view key_value) const {

@@ -1,18 +1,20 @@
 // The statements of one counter: names, fragments and variants put in by its rule.
 #pragma once
 
-#include <cstdint>
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <splitcount/rule.h>
 #include <engine/statements.h>
+#include <splitcount/rule.h>
 
 namespace splitcount::engine::sqlite {
 
 inline constexpr std::string_view dialect = "sqlite";
-inline constexpr int schema_version_latest = 1;  ///< the steps in sql/sqlite/install.sql
+/// The steps in sql/sqlite/install.sql: the first takes the schema to version 1, and so on.
+inline constexpr std::array<std::string_view, 1> schema_steps{"step_1"};
+inline constexpr int schema_version_latest = static_cast<int>(schema_steps.size());
 
 /// The text of sql/sqlite that every counter shares, with its fragments filled in.
 [[nodiscard]] std::string shared_sql(std::string_view name);

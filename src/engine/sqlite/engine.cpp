@@ -31,8 +31,8 @@ Result<void> check_folder(const std::string& path) {
   }
   if (::access(folder.c_str(), W_OK | X_OK) == 0) return {};
   if (errno == EROFS) {
-    return fail(ErrorCode::read_only, fmt::format("the database file {} cannot be created: its folder cannot be written",
-                                                  shown(path)));
+    return fail(ErrorCode::read_only,
+                fmt::format("the database file {} cannot be created: its folder cannot be written", shown(path)));
   }
   return fail(ErrorCode::permission_denied,
               fmt::format("the database file {} cannot be created: this user may not write its folder", shown(path)));
@@ -54,11 +54,10 @@ Result<void> check_file(const std::string& path, bool create) {
     case fs::file_type::directory:
       return fail(ErrorCode::not_a_database, fmt::format("{} is a folder, not a database file", shown(path)));
     case fs::file_type::none:
-      return fail(failed == std::errc::permission_denied ? ErrorCode::permission_denied
-                                                         : ErrorCode::database_unavailable,
-                  fmt::format("the database file {} cannot be reached: {}", shown(path), failed.message()));
-    default:
-      return fail(ErrorCode::not_a_database, fmt::format("{} is no ordinary file, so no database", shown(path)));
+      return fail(
+          failed == std::errc::permission_denied ? ErrorCode::permission_denied : ErrorCode::database_unavailable,
+          fmt::format("the database file {} cannot be reached: {}", shown(path), failed.message()));
+    default: return fail(ErrorCode::not_a_database, fmt::format("{} is no ordinary file, so no database", shown(path)));
   }
 }
 

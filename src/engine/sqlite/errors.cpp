@@ -29,9 +29,10 @@ Error busy(int code, const std::string& name) {
   Error error = made(ErrorCode::database_busy, code,
                      fmt::format("{} was locked by another session for as long as this could wait; try again", name));
   if (code == SQLITE_BUSY_SNAPSHOT) {
-    error.message = fmt::format("another session wrote to {} after this transaction had begun to read; roll back and "
-                                "begin again, with BEGIN IMMEDIATE",
-                                name);
+    error.message = fmt::format(
+        "another session wrote to {} after this transaction had begun to read; roll back and "
+        "begin again, with BEGIN IMMEDIATE",
+        name);
   } else if (primary_code(code) == SQLITE_LOCKED) {
     error.message = fmt::format("a statement that is still open on this connection locks {}; end it first", name);
   }
@@ -62,20 +63,19 @@ Error error_from(sqlite3* database, int code) {
     case SQLITE_READONLY:
       return made(ErrorCode::read_only, code, fmt::format("{} can be read but not written here", name));
     case SQLITE_PERM:
-    case SQLITE_AUTH:
-      return made(ErrorCode::permission_denied, code, fmt::format("{} may not be used for this", name));
+    case SQLITE_AUTH: return made(ErrorCode::permission_denied, code, fmt::format("{} may not be used for this", name));
     case SQLITE_CANTOPEN:
-      return made(ErrorCode::database_unavailable, code,
-                  fmt::format("{} or the files beside it cannot be opened; are its folder and files there, and may this "
-                              "user write them?",
-                              name));
+      return made(
+          ErrorCode::database_unavailable, code,
+          fmt::format("{} or the files beside it cannot be opened; are its folder and files there, and may this "
+                      "user write them?",
+                      name));
     case SQLITE_NOTADB:
       return made(ErrorCode::not_a_database, code, fmt::format("{} is a file, but no SQLite database", name));
     case SQLITE_CORRUPT:
       return made(ErrorCode::database_corrupt, code,
-                  fmt::format("{} is damaged; PRAGMA integrity_check says where", name));
-    case SQLITE_FULL:
-      return made(ErrorCode::disk_full, code, fmt::format("{} cannot grow: no room is left", name));
+                  fmt::format("{} is damaged; the integrity_check of SQLite says where", name));
+    case SQLITE_FULL: return made(ErrorCode::disk_full, code, fmt::format("{} cannot grow: no room is left", name));
     case SQLITE_IOERR:
       return made(ErrorCode::io_error, code,
                   fmt::format("the operating system failed to read, write or sync {} (SQLite code {}, system error {})",

@@ -6,7 +6,7 @@ namespace splitcount::engine::sqlite {
 namespace {
 
 struct Prepared {
-  Statement statement;     // null at the end of the text
+  Statement statement;  // null at the end of the text
   std::string_view rest;
 };
 

@@ -51,7 +51,8 @@ std::string durability_of(std::string_view journal_mode) {
 
 }  // namespace
 
-Result<std::optional<Total>> SqliteConnection::total(const StoredCounter& counter, std::optional<std::string_view> key) {
+Result<std::optional<Total>> SqliteConnection::total(const StoredCounter& counter,
+                                                     std::optional<std::string_view> key) {
   auto statement = statements_.of(counter, key ? "total_of_key" : "total");
   if (!statement) return fail(explained(std::move(statement.error()), &counter));
   Query query(*statement);
@@ -143,11 +144,11 @@ Result<Status> SqliteConnection::status() {
   if (!mode) return fail(mode.error());
   status.durability = durability_of(*mode);
   if (*mode == "off" || *mode == "memory") {
-    status.warnings.push_back(fmt::format("journal_mode is {}: a crash can damage this database; set it to wal", *mode));
-  } else if (*mode != "wal") {
     status.warnings.push_back(
-        fmt::format("journal_mode is {}: readers and the writer wait for each other; PRAGMA journal_mode = WAL ends that",
-                    *mode));
+        fmt::format("journal_mode is {}: a crash can damage this database; set it to wal", *mode));
+  } else if (*mode != "wal") {
+    status.warnings.push_back(fmt::format(
+        "journal_mode is {}: readers and the writer wait for each other; setting it to wal ends that", *mode));
   }
   if (sqlite3_db_readonly(database_, "main") != 0) {
     status.warnings.emplace_back("the database can be read but not written here");

@@ -93,8 +93,9 @@ Result<void> SqliteConnection::check_current(const StoredCounter& counter, Error
   Error error;
   error.code = *row ? ErrorCode::rule_changed : gone;
   error.retryable = error.code == ErrorCode::rule_changed;
-  error.message = *row ? fmt::format("the rule of counter {} was changed meanwhile; read it again", quoted(counter.name))
-                       : fmt::format("the counter {} was dropped meanwhile", quoted(counter.name));
+  error.message = *row
+                      ? fmt::format("the rule of counter {} was changed meanwhile; read it again", quoted(counter.name))
+                      : fmt::format("the counter {} was dropped meanwhile", quoted(counter.name));
   return fail(std::move(error));
 }
 

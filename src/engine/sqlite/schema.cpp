@@ -50,10 +50,8 @@ Result<void> SqliteConnection::install() {
     const std::array<std::string, 3> names{"splitcount_schema", "splitcount_counters", "splitcount_streams"};
     if (auto free = check_nothing_in_the_way("splitcount's own objects", names); !free) return free;
   }
-  for (int step = *version + 1; step <= schema_version_latest; ++step) {
-    if (auto done = run_script(database_, shared_sql(fmt::format("step_{}", step))); !done) {
-      return fail(noted(std::move(done.error())));
-    }
+  for (const auto step : std::span(schema_steps).subspan(static_cast<std::size_t>(*version))) {
+    if (auto done = run_script(database_, shared_sql(step)); !done) return fail(noted(std::move(done.error())));
   }
   return {};
 }
@@ -62,7 +60,8 @@ Result<void> SqliteConnection::uninstall() {
   const auto left = number("counters_left");
   if (!left) return fail(explained(left.error(), nullptr));
   if (*left > 0) {
-    return fail(ErrorCode::invalid_argument, fmt::format("{} counters are left; drop them before the rest goes", *left));
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("{} counters are left; drop them before the rest goes", *left));
   }
   if (auto done = run_script(database_, shared_sql("uninstall")); !done) return fail(noted(std::move(done.error())));
   return {};

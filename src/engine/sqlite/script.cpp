@@ -13,15 +13,15 @@ namespace splitcount::engine::sqlite {
 Result<std::string> script(std::string_view name, const Rule& rule, std::span<const std::string> keys) {
   if (auto checked = rule::check_counter_name(name); !checked) return fail(std::move(checked.error()));
   if (!rule.key && !keys.empty()) {
-    return fail(ErrorCode::key_invalid, fmt::format("counter {} has no key, so key {} cannot be created", quoted(name),
-                                                    quoted(keys.front())));
+    return fail(ErrorCode::key_invalid,
+                fmt::format("counter {} has no key, so key {} cannot be created", quoted(name), quoted(keys.front())));
   }
   const CounterSql sql(name, rule);
   std::string out;
   const auto put = [&out](std::string_view text) { out += fmt::format("{}\n\n", text); };
   put(sql.text("script_header"));
   put(shared_sql("script_install"));
-  for (int step = 1; step <= schema_version_latest; ++step) put(shared_sql(fmt::format("step_{}", step)));
+  for (const auto step : schema_steps) put(shared_sql(step));
   put(shared_sql("script_counter"));
   for (const auto& text : sql.definition()) put(text);
   for (const auto& key : keys) {

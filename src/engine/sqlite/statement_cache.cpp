@@ -25,9 +25,8 @@ StatementCache::OfCounter& StatementCache::statements_of(const StoredCounter& co
   auto found = counters_.find(counter.name);
   if (found == counters_.end()) {
     if (counters_.size() >= counters_max) {
-      counters_.erase(std::min_element(counters_.begin(), counters_.end(), [](const auto& a, const auto& b) {
-        return a.second.used < b.second.used;
-      }));
+      counters_.erase(std::min_element(counters_.begin(), counters_.end(),
+                                       [](const auto& a, const auto& b) { return a.second.used < b.second.used; }));
     }
     found = counters_.emplace(counter.name, OfCounter{}).first;
   }

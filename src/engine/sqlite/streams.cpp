@@ -8,8 +8,9 @@ namespace splitcount::engine::sqlite {
 Result<bool> SqliteConnection::advance(std::string_view stream, std::int64_t from, std::int64_t to,
                                        std::string_view checkpoint) {
   if (from < 0 || to <= from) {
-    return fail(ErrorCode::invalid_argument,
-                fmt::format("stream {} cannot move from {} to {}: it moves forward from 0 on", quoted(stream), from, to));
+    return fail(
+        ErrorCode::invalid_argument,
+        fmt::format("stream {} cannot move from {} to {}: it moves forward from 0 on", quoted(stream), from, to));
   }
   auto look = statements_.shared("stream_read");
   if (!look) return fail(explained(std::move(look.error()), nullptr));
@@ -19,8 +20,9 @@ Result<bool> SqliteConnection::advance(std::string_view stream, std::int64_t fro
   const std::int64_t position = *row ? found.number(0) : 0;
   if (*row && position == to && found.blob(1) == checkpoint) return false;
   if (position != from) {
-    return fail(ErrorCode::stream_conflict,
-                fmt::format("stream {} stands at {}, not at {}: another sender has moved it", quoted(stream), position, from));
+    return fail(
+        ErrorCode::stream_conflict,
+        fmt::format("stream {} stands at {}, not at {}: another sender has moved it", quoted(stream), position, from));
   }
   auto write = statements_.shared("stream_write");
   if (!write) return fail(explained(std::move(write.error()), nullptr));

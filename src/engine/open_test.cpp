@@ -1,0 +1,48 @@
+#include <engine/engine.h>
+
+#include <gtest/gtest.h>
+
+namespace splitcount::engine {
+namespace {
+
+std::string display_name_of(std::string_view dsn) {
+  const auto engine = open(dsn);
+  return engine ? (*engine)->display_name() : std::string(error_code_name(engine.error().code));
+}
+
+TEST(Open, TakesAPathWithoutASchemeAndAfterSqlite) {
+  EXPECT_EQ(display_name_of("splitcount.db"), "splitcount.db");
+  EXPECT_EQ(display_name_of("sqlite:splitcount.db"), "splitcount.db");
+  EXPECT_EQ(display_name_of("sqlite:/srv/a b.db"), "/srv/a b.db");
+  EXPECT_EQ(display_name_of("./a:b"), "./a:b");
+  EXPECT_EQ(display_name_of("folder/a:b"), "folder/a:b");
+  EXPECT_EQ(display_name_of("C:a.db"), "C:a.db");
+  EXPECT_EQ(display_name_of("a_b:c"), "a_b:c");
+}
+
+TEST(Open, NamesAnUnknownSchemeAndWhatThereIsButNoPassword) {
+  for (const auto* dsn : {"postgresql://user:secret@host/db", "mysql:secret", "file:secret", "a+b.c-1:secret"}) {
+    const auto engine = open(dsn);
+    ASSERT_FALSE(engine) << dsn;
+    EXPECT_EQ(engine.error().code, ErrorCode::config_invalid);
+    EXPECT_NE(engine.error().message.find("sqlite"), std::string::npos);
+    EXPECT_EQ(engine.error().message.find("secret"), std::string::npos);
+  }
+}
+
+TEST(Open, RefusesWhatCanBeNoFile) {
+  for (const auto dsn : {std::string_view(""), std::string_view("sqlite:"), std::string_view(":memory:"),
+                         std::string_view("sqlite::memory:"), std::string_view("a\0b", 3)}) {
+    EXPECT_EQ(display_name_of(dsn), "config_invalid") << dsn;
+  }
+}
+
+TEST(Open, KnowsTheTraitsOfADialect) {
+  ASSERT_NE(traits_of("sqlite"), nullptr);
+  EXPECT_TRUE(traits_of("sqlite")->one_writer);
+  EXPECT_EQ(traits_of("oracle"), nullptr);
+  EXPECT_EQ(script("oracle", "a", Rule{}, {}).error().code, ErrorCode::invalid_argument);
+}
+
+}  // namespace
+}  // namespace splitcount::engine

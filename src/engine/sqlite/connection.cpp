@@ -26,8 +26,7 @@ Result<void> SqliteConnection::prepare_database(bool create, Deadline deadline) 
   if (auto set = run("synchronous"); !set) return set;
   const auto version = schema_version();
   if (!version) return fail(version.error());
-  const bool writable = sqlite3_db_readonly(database_, "main") == 0;
-  if (create && *version == 0 && writable) return set_wal(deadline);
+  if (create && *version == 0 && !is_read_only()) return set_wal(deadline);
   return {};
 }
 
@@ -43,6 +42,8 @@ Result<void> SqliteConnection::set_wal(Deadline deadline) {
 
 Result<void> SqliteConnection::begin(Deadline deadline) {
   busy_.set_deadline(deadline);
+  // SQLite would begin one that only reads, and refuse the first write.
+  if (is_read_only()) return fail(error_from(database_, SQLITE_READONLY));
   for (int tries = 0;; ++tries) {
     auto begun = run("begin");
     // Some busy answers (a WAL that is being recovered) come past the busy handler.

@@ -61,6 +61,7 @@ class SqliteConnection final : public Connection {
   SqliteConnection(Handle owned, sqlite3* database);
 
   [[nodiscard]] bool in_transaction() const noexcept { return sqlite3_get_autocommit(database_) == 0; }
+  [[nodiscard]] bool is_read_only() const noexcept { return sqlite3_db_readonly(database_, "main") != 0; }
   [[nodiscard]] Result<void> run(std::string_view statement_name);
   /// The first column of the one row.
   [[nodiscard]] Result<std::int64_t> number(std::string_view statement_name);

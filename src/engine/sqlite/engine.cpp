@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -20,6 +21,9 @@ constexpr std::size_t shown_bytes_max = 200;
 
 std::string shown(const std::string& path) { return quoted(path, shown_bytes_max); }
 
+/// With the rights that opening it would have, which those of access() are not in a setuid program.
+bool may(const fs::path& path, int what) { return ::faccessat(AT_FDCWD, path.c_str(), what, AT_EACCESS) == 0; }
+
 Result<void> check_folder(const std::string& path) {
   const fs::path parent = fs::path(path).parent_path();
   const fs::path folder = parent.empty() ? fs::path(".") : parent;
@@ -29,7 +33,7 @@ Result<void> check_folder(const std::string& path) {
                 fmt::format("the database file {} cannot be created: there is no folder {}", shown(path),
                             shown(folder.string())));
   }
-  if (::access(folder.c_str(), W_OK | X_OK) == 0) return {};
+  if (may(folder, W_OK | X_OK)) return {};
   if (errno == EROFS) {
     return fail(ErrorCode::read_only,
                 fmt::format("the database file {} cannot be created: its folder cannot be written", shown(path)));
@@ -44,7 +48,7 @@ Result<void> check_file(const std::string& path, bool create) {
   const auto status = fs::status(path, failed);
   switch (status.type()) {
     case fs::file_type::regular:
-      if (::access(path.c_str(), R_OK) == 0) return {};
+      if (may(path, R_OK)) return {};
       return fail(ErrorCode::permission_denied,
                   fmt::format("this user may not read the database file {}", shown(path)));
     case fs::file_type::not_found:

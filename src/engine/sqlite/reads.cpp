@@ -150,7 +150,7 @@ Result<Status> SqliteConnection::status() {
     status.warnings.push_back(fmt::format(
         "journal_mode is {}: readers and the writer wait for each other; setting it to wal ends that", *mode));
   }
-  if (sqlite3_db_readonly(database_, "main") != 0) {
+  if (is_read_only()) {
     status.warnings.emplace_back("the database can be read but not written here");
   }
   return status;

@@ -42,6 +42,7 @@ std::string verb_lines() {
 
 Command program() {
   Command command("splitcount", about);
+  command.argument("VERB", "What to do; the verbs are below");
   command.flag("--version", "The version");
   declare_global(command);
   command.footer(verb_lines() +

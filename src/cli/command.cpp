@@ -139,7 +139,8 @@ Result<void> Command::check_arguments() const {
     most = argument.most > SIZE_MAX - most ? SIZE_MAX : most + argument.most;
   }
   if (arguments_.size() > most)
-    return fail(ErrorCode::invalid_argument, fmt::format("{} is one word too many: {}", splitcount::quoted(arguments_[most]), usage()));
+    return fail(ErrorCode::invalid_argument,
+                fmt::format("{} is one word too many: {}", splitcount::quoted(arguments_[most]), usage()));
   return {};
 }
 
@@ -149,13 +150,14 @@ Error Command::unknown_option(std::string_view word) const {
     for (const auto& name : option->get_lnames()) names.push_back("--" + name);
   Error error;
   error.code = ErrorCode::invalid_argument;
+  // Unqualified, the call would find std::quoted, which CLI11 brings in.
   error.message = fmt::format("{} has no option {}", name_, splitcount::quoted(word));
   const bool is_number = word.size() > 1 && word[1] >= '0' && word[1] <= '9';
   if (const auto near = nearest(word, names); !near.empty()) {
     error.message += fmt::format("; did you mean {}", near);
   } else if (is_number && app_->get_option_no_throw("--by") != nullptr) {
     error.message += "; an amount stands after --by, and a key that begins with a dash after --";
-  } else if (!expected_.empty()) {
+  } else if (expected_.size() > 1 || (!expected_.empty() && expected_.back().most > 1)) {
     error.message += "; a word that begins with a dash and is no option stands after --";
   } else {
     error.message += fmt::format("; {} --help shows what there is", name_);

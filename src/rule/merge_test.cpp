@@ -49,6 +49,14 @@ TEST(Merge, OfOneRowIsOneRow) {
   EXPECT_EQ(indexes_of(merged, merged.rows[0]), (std::vector<std::size_t>{5, 3, 4}));
 }
 
+TEST(Merge, KeepsTheSlotsOfOneKeyApart) {
+  const std::vector<RowAdd> adds{{"a", 1, 1, 0}, {"a", 0, 1, 1}, {"a", 1, 1, 2}};
+  const Merged merged = merge(adds);
+  ASSERT_EQ(merged.rows.size(), 2U);
+  EXPECT_EQ(indexes_of(merged, merged.rows[0]), (std::vector<std::size_t>{1}));
+  EXPECT_EQ(indexes_of(merged, merged.rows[1]), (std::vector<std::size_t>{0, 2}));
+}
+
 TEST(Merge, OrdersBytesAsUnsignedAndPrefixesFirst) {
   const std::vector<RowAdd> adds{
       {"\xC3\xA9", 0, 1, 0}, {"z", 0, 1, 1}, {"za", 0, 1, 2}, {"Z", 0, 1, 3}, {"z ", 0, 1, 4}};

@@ -44,8 +44,8 @@ struct EngineTraits {
 /// The options laid over a stored rule: what is left out is as stored.
 [[nodiscard]] Rule overlay(const RuleOptions& options, const Rule& stored);
 
-/// Ranges and contradictions (pick request without once; pick request or value with missing options that make no
-/// sense; ...), then what the engine does not do. Errors: rule_invalid, name_invalid, not_on_this_engine.
+/// Ranges and contradictions (pick request without once, a window without once), then what the engine does not do.
+/// Errors: rule_invalid, name_invalid, not_on_this_engine.
 [[nodiscard]] Result<void> check(const Rule& rule, const EngineTraits& engine);
 
 /// "slots is 16, not 8; pick is random, not spread": stored against wanted; empty where they are equal.
@@ -53,7 +53,7 @@ struct EngineTraits {
 
 /// True for 2, 3, 5, 7, 11, ... A slot count for pick value had better be prime; define says so where it is not.
 [[nodiscard]] bool is_prime(int number) noexcept;
-/// The nearest primes around a slot count, e.g. "11 or 13" for 12.
+/// The nearest primes around a slot count, e.g. "11 or 13" for 12 and "1021" for 1024: within 2..1024.
 [[nodiscard]] std::string primes_near(int number);
 
 }  // namespace splitcount::rule

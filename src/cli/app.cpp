@@ -75,7 +75,7 @@ Result<const Verb*> find_verb(std::string_view name) {
   const auto near = nearest(name, names);
   return fail(ErrorCode::invalid_argument,
               fmt::format("there is no verb {}; {}", splitcount::quoted(name),
-                          near.empty() ? std::string("splitcount --help lists them") : fmt::format("did you mean {}", near)));
+                          near.empty() ? std::string("splitcount --help lists them") : fmt::format("did you mean {}?", near)));
 }
 
 /// Prints, and says how it went.

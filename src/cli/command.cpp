@@ -154,7 +154,7 @@ Error Command::unknown_option(std::string_view word) const {
   error.message = fmt::format("{} has no option {}", name_, splitcount::quoted(word));
   const bool is_number = word.size() > 1 && word[1] >= '0' && word[1] <= '9';
   if (const auto near = nearest(word, names); !near.empty()) {
-    error.message += fmt::format("; did you mean {}", near);
+    error.message += fmt::format("; did you mean {}?", near);
   } else if (is_number && app_->get_option_no_throw("--by") != nullptr) {
     error.message += "; an amount stands after --by, and a key that begins with a dash after --";
   } else if (expected_.size() > 1 || (!expected_.empty() && expected_.back().most > 1)) {

@@ -69,7 +69,7 @@ TEST(Command, ShortOptionsTakeTheirValueJoinedOrApart) {
 }
 
 TEST(Command, RefusesWhatItDoesNotKnowAndNamesTheNearest) {
-  EXPECT_EQ(refusal_of({"c", "--agian"}), "splitcount example has no option \"--agian\"; did you mean --again");
+  EXPECT_EQ(refusal_of({"c", "--agian"}), "splitcount example has no option \"--agian\"; did you mean --again?");
   EXPECT_EQ(refusal_of({"c", "-3"}),
             "splitcount example has no option \"-3\"; an amount stands after --by, and a key that begins with a dash after --");
   EXPECT_NE(refusal_of({"c", "--NAME"}).find("has no option"), std::string::npos);

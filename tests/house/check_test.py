@@ -59,6 +59,7 @@ class Rules(unittest.TestCase):
         self.assert_found("libraries", "include/splitcount/a.h", "#include <nlohmann/json.hpp>\n")
         self.assert_clean("libraries", "src/engine/sqlite/a.cpp", "#include <sqlite3.h>\n")
         self.assert_clean("libraries", "src/counter/a_test.cpp", "#include <sqlite3.h>\n")
+        self.assert_clean("libraries", "src/counter/test_ground.h", "#include <sqlite3.h>\n")
 
     def test_includes_are_written_one_way(self):
         header = {"src/rule/a.h": "#pragma once\n"}

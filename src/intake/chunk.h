@@ -1,6 +1,7 @@
 // A chunk: whole lines of a file on their way from the reader through a parser to the commit.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -17,13 +18,14 @@
 namespace splitcount::intake {
 
 /// The bounds of a run; tests make them small.
-struct Sizes {
+struct Bounds {
   std::size_t chunk_bytes = limits::read_chunk_bytes;
   std::size_t line_bytes_max = limits::log_line_bytes_max;
   std::size_t chunks_max = limits::chunks_in_flight_max;
   std::size_t group_keys_max = limits::call_items_max;  ///< distinct keys in one commit
   std::size_t group_key_bytes_max = 8U << 20U;          ///< their bytes; a chunk has fewer
   std::int64_t group_bytes = 64LL << 20U;               ///< a commit at the latest after so many bytes of the file
+  std::chrono::milliseconds progress_every_ms{100};     ///< progress is told at most so often
 };
 
 inline constexpr std::size_t head_bytes_max = 4096;        ///< of a file, to tell unknown files without reading on

@@ -14,12 +14,12 @@ constexpr std::chrono::milliseconds linger_ms{300};      // whole lines of a slo
 
 }  // namespace
 
-ChunkReader::ChunkReader(Source& source, Sha256 state, std::string head, const Sizes& sizes,
+ChunkReader::ChunkReader(Source& source, Sha256 state, std::string head, const Bounds& bounds,
                          const std::atomic<bool>& cancel)
     : source_(source),
       state_(std::move(state)),
       head_(std::move(head)),
-      sizes_(sizes),
+      bounds_(bounds),
       cancel_(cancel),
       position_(static_cast<std::int64_t>(source.position())) {}
 
@@ -40,7 +40,7 @@ Result<bool> ChunkReader::next(Chunk& chunk) {
       const bool has_lines = chunk.overlong || chunk.end > chunk.begin;
       if (has_lines) finish(chunk);
       const auto rest = std::string_view(chunk.buffer.get(), size).substr(chunk.end);
-      if (rest.size() > carry_max(sizes_)) {
+      if (rest.size() > carry_max(bounds_)) {
         absorb(rest);
         skipped_ = rest.size();
         skipped_start_ = rest.substr(0, reject_line_bytes_max);
@@ -57,7 +57,7 @@ Result<bool> ChunkReader::next(Chunk& chunk) {
 
 /// Reads behind the first `size` bytes until the buffer is full, the source ends, or whole lines have waited enough.
 std::size_t ChunkReader::fill(char* buffer, std::size_t size) {
-  const auto full = size + sizes_.chunk_bytes;
+  const auto full = size + bounds_.chunk_bytes;
   const auto started = Clock::now();
   const auto first = size;
   while (size < full && !ended_ && !cancel_) {

@@ -22,7 +22,7 @@ class ChunkReader {
  public:
   /// Goes on at source.position(); `state` is the hash of the bytes before, `head` the first of them (at most
   /// head_bytes_max). `cancel` ends the waiting for a pipe.
-  ChunkReader(Source& source, Sha256 state, std::string head, const Sizes& sizes, const std::atomic<bool>& cancel);
+  ChunkReader(Source& source, Sha256 state, std::string head, const Bounds& bounds, const std::atomic<bool>& cancel);
 
   /// Fills the chunk's reader fields. False: there are no more whole lines, or it was cancelled. After an error the
   /// lines before it have been handed out.
@@ -31,11 +31,11 @@ class ChunkReader {
   /// Bytes behind the last whole line. Right once next() returned false or an error.
   [[nodiscard]] std::uint64_t unfinished() const noexcept { return carry_.size() + skipped_; }
 
-  [[nodiscard]] static std::size_t buffer_bytes(const Sizes& sizes) { return sizes.chunk_bytes + carry_max(sizes); }
+  [[nodiscard]] static std::size_t buffer_bytes(const Bounds& bounds) { return bounds.chunk_bytes + carry_max(bounds); }
 
  private:
   /// A line of exactly the limit may still get its carriage return.
-  [[nodiscard]] static std::size_t carry_max(const Sizes& sizes) { return sizes.line_bytes_max + 1; }
+  [[nodiscard]] static std::size_t carry_max(const Bounds& bounds) { return bounds.line_bytes_max + 1; }
   [[nodiscard]] std::size_t fill(char* buffer, std::size_t size);
   bool skip(Chunk& chunk, std::size_t size);
   void finish(Chunk& chunk);
@@ -45,7 +45,7 @@ class ChunkReader {
   Sha256 state_;
   std::string head_;
   std::size_t head_sent_ = 0;
-  Sizes sizes_;
+  Bounds bounds_;
   const std::atomic<bool>& cancel_;
   std::int64_t position_;      ///< of the first byte that was not handed out
   std::string carry_;          ///< the begin of a line, not hashed yet

@@ -21,7 +21,7 @@ namespace splitcount::intake {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds tick_ms{100};        // between two looks at stop and two reports of progress
+constexpr std::chrono::milliseconds look_every_ms{100};  // at stop, while no chunk comes
 constexpr std::chrono::milliseconds group_age_ms{1'000}; // what was parsed is committed after this at the latest
 constexpr int parsers_max = 64;
 constexpr int looks_max = 20;  // at a file that other runs begin to count meanwhile
@@ -59,8 +59,8 @@ Reason reason_of(const Error& error) noexcept {
 
 class Run {
  public:
-  Run(Combiner& combiner, const Counter& counter, std::string_view path, const CountOptions& options, const Sizes& sizes)
-      : combiner_(combiner), counter_(counter), path_(path), options_(options), sizes_(sizes) {}
+  Run(Combiner& combiner, const Counter& counter, std::string_view path, const CountOptions& options, const Bounds& bounds)
+      : combiner_(combiner), counter_(counter), path_(path), options_(options), bounds_(bounds) {}
 
   CountReport go();
 
@@ -78,7 +78,7 @@ class Run {
   const Counter& counter_;
   std::string_view path_;
   const CountOptions& options_;
-  const Sizes& sizes_;
+  const Bounds& bounds_;
   CountReport report_;
 
   Group group_;
@@ -154,9 +154,9 @@ Result<Moved> Run::count_rest(Source& source, PassStream& stream, Sha256 state, 
   progress_.lines_read = 0;
   committed_at_ = Clock::now();
   const bool reopens = source.reopens();
-  Pipeline pipeline(source, std::move(state), std::move(head), options_.field, parsers(), sizes_);
+  Pipeline pipeline(source, std::move(state), std::move(head), options_.field, parsers(), bounds_);
   while (!pipeline.ended() && !report_.stopped) {
-    const auto* const chunk = pipeline.next(tick_ms);
+    const auto* const chunk = pipeline.next(look_every_ms);
     if (chunk != nullptr) {
       auto taken = take(*chunk, stream, reopens);
       progress_.bytes_done = chunk->raw_position;
@@ -165,7 +165,7 @@ Result<Moved> Run::count_rest(Source& source, PassStream& stream, Sha256 state, 
     }
     show(progress_.bytes_done, false);
     report_.stopped = !pipeline.ended() && stop_asked();
-    const bool due = group_.to() - stream.position() >= sizes_.group_bytes || Clock::now() - committed_at_ >= group_age_ms;
+    const bool due = group_.to() - stream.position() >= bounds_.group_bytes || Clock::now() - committed_at_ >= group_age_ms;
     if (group_.empty() || !due) continue;
     auto moved = commit(stream, reopens);
     if (!moved || *moved != Moved::committed) return moved;
@@ -191,13 +191,13 @@ Result<Moved> Run::take(const Chunk& chunk, PassStream& stream, bool reopens) {
     rejected |= std::any_of(piece.rejects.begin(), piece.rejects.end(), [](auto count) { return count > 0; });
   }
   if (rejects_ && rejected) {
-    auto written = rejects_->write(chunk, options_.field, sizes_, lines_parsed_);
+    auto written = rejects_->write(chunk, options_.field, bounds_, lines_parsed_);
     if (!written) return fail(std::move(written.error()));
   }
   lines_parsed_ += lines;
   progress_.lines_read += lines;
   for (const auto& piece : chunk.pieces) {
-    if (!group_.has_room(piece, sizes_)) {
+    if (!group_.has_room(piece, bounds_)) {
       auto moved = commit(stream, reopens);
       if (!moved || *moved != Moved::committed) return moved;
     }
@@ -249,7 +249,7 @@ Result<void> Run::settle(const std::vector<Add>& adds, const Applied& applied) {
 
 void Run::show(std::uint64_t bytes_done, bool now) {
   progress_.bytes_done = bytes_done;
-  if (!options_.progress || (!now && Clock::now() - shown_at_ < tick_ms)) return;
+  if (!options_.progress || (!now && Clock::now() - shown_at_ < bounds_.progress_every_ms)) return;
   shown_at_ = Clock::now();
   options_.progress(progress_);
 }
@@ -262,9 +262,9 @@ int Run::parsers() const {
 }  // namespace
 
 CountReport run_count(Combiner& combiner, const Counter& counter, std::string_view path, const CountOptions& options,
-                      const Sizes& sizes) {
+                      const Bounds& bounds) {
   try {
-    return Run(combiner, counter, path, options, sizes).go();
+    return Run(combiner, counter, path, options, bounds).go();
   } catch (const std::system_error& refused) {  // no thread to be had
     CountReport report;
     report.error = Error{ErrorCode::internal, fmt::format("cannot start threads to count {}: {}", quoted(path, 200), refused.what())};
@@ -273,7 +273,7 @@ CountReport run_count(Combiner& combiner, const Counter& counter, std::string_vi
 }
 
 CountReport count_file(Combiner& combiner, const Counter& counter, std::string_view path, const CountOptions& options) {
-  return run_count(combiner, counter, path, options, Sizes{});
+  return run_count(combiner, counter, path, options, Bounds{});
 }
 
 }  // namespace splitcount::intake

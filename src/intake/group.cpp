@@ -2,9 +2,9 @@
 
 namespace splitcount::intake {
 
-bool Group::has_room(const Piece& piece, const Sizes& sizes) const noexcept {
-  return empty() || (table_.size() + piece.keys.size() <= sizes.group_keys_max &&
-                     keys_.used() + piece.key_bytes <= sizes.group_key_bytes_max);
+bool Group::has_room(const Piece& piece, const Bounds& bounds) const noexcept {
+  return empty() || (table_.size() + piece.keys.size() <= bounds.group_keys_max &&
+                     keys_.used() + piece.key_bytes <= bounds.group_key_bytes_max);
 }
 
 void Group::merge(const Piece& piece) {

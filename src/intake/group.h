@@ -15,7 +15,7 @@ namespace splitcount::intake {
 class Group {
  public:
   /// False: the piece might take the group beyond its bounds, and the group has to be committed first.
-  [[nodiscard]] bool has_room(const Piece& piece, const Sizes& sizes) const noexcept;
+  [[nodiscard]] bool has_room(const Piece& piece, const Bounds& bounds) const noexcept;
   /// The piece follows those before it.
   void merge(const Piece& piece);
   void clear();

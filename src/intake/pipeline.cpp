@@ -6,11 +6,11 @@
 
 namespace splitcount::intake {
 
-Pipeline::Pipeline(Source& source, Sha256 state, std::string head, Field field, int parsers, const Sizes& sizes)
+Pipeline::Pipeline(Source& source, Sha256 state, std::string head, Field field, int parsers, const Bounds& bounds)
     : field_(field),
-      sizes_(sizes),
-      reader_(source, std::move(state), std::move(head), sizes, cancel_),
-      ring_(sizes.chunks_max) {
+      bounds_(bounds),
+      reader_(source, std::move(state), std::move(head), bounds, cancel_),
+      ring_(bounds.chunks_max) {
   start(parsers);
 }
 
@@ -46,7 +46,7 @@ void Pipeline::read() {
       if (cancel_) return;
     }
     if (!mine.chunk.buffer) {
-      mine.chunk.buffer = std::make_unique_for_overwrite<char[]>(ChunkReader::buffer_bytes(sizes_));
+      mine.chunk.buffer = std::make_unique_for_overwrite<char[]>(ChunkReader::buffer_bytes(bounds_));
     }
     auto more = reader_.next(mine.chunk);
     const std::lock_guard lock(mutex_);
@@ -65,7 +65,7 @@ void Pipeline::read() {
 }
 
 void Pipeline::parse() {
-  Tally tally(field_, sizes_);
+  Tally tally(field_, bounds_);
   for (;;) {
     Place* mine = nullptr;
     {

@@ -3,7 +3,7 @@
 //   reader thread      parser threads        the calling thread
 //   free -> filled     filled -> parsed      parsed -> (merged by the caller) -> free
 //
-// The ring has Sizes::chunks_max places, so memory is bounded however slow the database is.
+// The ring has Bounds::chunks_max places, so memory is bounded however slow the database is.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@ class Pipeline {
  public:
   /// Reads from the source's position on, `state` and `head` as for ChunkReader. The source is the pipeline's alone
   /// until it is destroyed.
-  Pipeline(Source& source, Sha256 state, std::string head, Field field, int parsers, const Sizes& sizes);
+  Pipeline(Source& source, Sha256 state, std::string head, Field field, int parsers, const Bounds& bounds);
   /// Ends the threads, in mid-file where that has to be.
   ~Pipeline();
   Pipeline(const Pipeline&) = delete;
@@ -54,7 +54,7 @@ class Pipeline {
   [[nodiscard]] Place& place(std::uint64_t number) { return ring_[number % ring_.size()]; }
 
   Field field_;
-  Sizes sizes_;
+  Bounds bounds_;
   std::atomic<bool> cancel_{false};
   ChunkReader reader_;  ///< the reader thread's until it has ended
 

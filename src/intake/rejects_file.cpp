@@ -36,14 +36,14 @@ Result<RejectsFile> RejectsFile::open(const std::string& path, const RawInput& i
   return file;
 }
 
-Result<void> RejectsFile::write(const Chunk& chunk, Field field, const Sizes& sizes, std::uint64_t lines_before) {
+Result<void> RejectsFile::write(const Chunk& chunk, Field field, const Bounds& bounds, std::uint64_t lines_before) {
   Result<void> written;
   auto number = lines_before;
   if (chunk.overlong) written = row(std::to_string(++number), Reason::line_too_long, chunk.overlong_start);
   std::string scratch;
   each_line(chunk.lines(), [&](std::string_view line, std::size_t) {
     ++number;
-    auto reading = read_key(line, field, sizes.line_bytes_max, scratch);
+    auto reading = read_key(line, field, bounds.line_bytes_max, scratch);
     if (reading.reason == Reason::none) reading.reason = key_reason(reading.text);
     if (written && reading.reason != Reason::none) written = row(std::to_string(number), reading.reason, line);
   });

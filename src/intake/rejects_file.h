@@ -25,7 +25,7 @@ class RejectsFile {
   [[nodiscard]] static Result<RejectsFile> open(const std::string& path, const RawInput& input);
 
   /// The rejected lines of a parsed chunk whose first line has the number lines_before + 1.
-  [[nodiscard]] Result<void> write(const Chunk& chunk, Field field, const Sizes& sizes, std::uint64_t lines_before);
+  [[nodiscard]] Result<void> write(const Chunk& chunk, Field field, const Bounds& bounds, std::uint64_t lines_before);
   /// Lines that were refused together after they were merged: the key and how many.
   [[nodiscard]] Result<void> write(Reason reason, std::string_view key, std::uint64_t lines);
   /// Hands everything to the operating system. Errors: disk_full, io_error.

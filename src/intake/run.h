@@ -9,6 +9,6 @@
 namespace splitcount::intake {
 
 [[nodiscard]] CountReport run_count(Combiner& combiner, const Counter& counter, std::string_view path,
-                                    const CountOptions& options, const Sizes& sizes);
+                                    const CountOptions& options, const Bounds& bounds);
 
 }  // namespace splitcount::intake

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -35,7 +36,7 @@ Result<void> Spool::append(std::string_view bytes) {
 
 Result<void> Spool::open_file() {
   const char* const folder = std::getenv("TMPDIR");
-  folder_ = folder != nullptr && *folder != '\0' ? folder : "/tmp";
+  folder_ = folder != nullptr && *folder != '\0' ? folder : P_tmpdir;
   std::string path = folder_ + "/splitcount-XXXXXX";
   file_ = Descriptor(::mkostemp(path.data(), 0));
   if (!file_) return spool_failed(folder_, errno);

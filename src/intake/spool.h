@@ -17,7 +17,7 @@ class Spool {
  public:
   static constexpr std::size_t memory_bytes_max = 64U << 10U;
 
-  /// Errors: disk_full, io_error, naming the folder (TMPDIR, else /tmp).
+  /// Errors: disk_full, io_error, naming the folder (TMPDIR, else the system's own).
   [[nodiscard]] Result<void> append(std::string_view bytes);
   /// Bytes from `at` on, where at < size(); at least one.
   [[nodiscard]] Result<std::size_t> read(std::uint64_t at, std::span<char> into) const;

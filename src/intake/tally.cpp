@@ -17,7 +17,7 @@ void Tally::run(Chunk& chunk) {
 }
 
 void Tally::count(Chunk& chunk, std::string_view line, std::size_t start) {
-  auto reading = read_key(line, field_, sizes_.line_bytes_max, scratch_);
+  auto reading = read_key(line, field_, bounds_.line_bytes_max, scratch_);
   if (reading.reason == Reason::none) {
     const auto hash = hash_key(reading.text);
     if (auto* const entry = table_.find(reading.text, hash)) {
@@ -27,7 +27,7 @@ void Tally::count(Chunk& chunk, std::string_view line, std::size_t start) {
     }
     reading.reason = key_reason(reading.text);  // a key in the table has passed it
     if (reading.reason == Reason::none) {
-      if (table_.size() == sizes_.group_keys_max) {
+      if (table_.size() == bounds_.group_keys_max) {
         close_piece(chunk, start);
         chunk.pieces.emplace_back();
       }

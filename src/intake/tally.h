@@ -11,7 +11,7 @@ namespace splitcount::intake {
 /// One a parser thread.
 class Tally {
  public:
-  Tally(Field field, const Sizes& sizes) : field_(field), sizes_(sizes) {}
+  Tally(Field field, const Bounds& bounds) : field_(field), bounds_(bounds) {}
 
   /// Fills chunk.pieces: one, or more where the chunk has more distinct keys than a commit may.
   void run(Chunk& chunk);
@@ -21,7 +21,7 @@ class Tally {
   void close_piece(Chunk& chunk, std::size_t end);
 
   Field field_;
-  Sizes sizes_;
+  Bounds bounds_;
   KeyTable table_;
   std::string scratch_;
 };

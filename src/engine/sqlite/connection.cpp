@@ -1,9 +1,6 @@
 #include <engine/sqlite/connection.h>
 
-#include <fmt/format.h>
-
-#include <base/clock.h>
-#include <base/text.h>
+#include <engine/sqlite/counter_sql.h>
 
 namespace splitcount::engine::sqlite {
 
@@ -23,7 +20,7 @@ std::unique_ptr<SqliteConnection> SqliteConnection::borrow(sqlite3* handle) {
 
 Result<void> SqliteConnection::prepare_database(bool create, Deadline deadline) {
   busy_.set_deadline(deadline);
-  if (auto set = run("synchronous"); !set) return set;
+  if (auto set = run_script(database_, shared_sql("settings")); !set) return set;
   const auto version = schema_version();
   if (!version) return fail(version.error());
   if (create && *version == 0 && !is_read_only()) return set_wal(deadline);

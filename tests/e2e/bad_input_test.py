@@ -118,7 +118,8 @@ class WithoutADatabase(Case):
         self.assertIn("target", self.refused_before_anything("invalid_argument", "count", "x.log", "--key", "tarket"))
         self.assertIn("combined", self.refused_before_anything("invalid_argument", "count", "x.log", "--format", "apache"))
         self.refused_before_anything("invalid_argument", "count", "")
-        self.refused_before_anything("invalid_argument", "count", "x.log", "--rejects", "")
+        for name in ("", "-"):
+            self.refused_before_anything("invalid_argument", "count", "x.log", "--rejects", name)
 
     def test_removing_wants_a_yes_where_nobody_can_be_asked(self):
         self.assertIn("--yes", self.refused_before_anything("invalid_argument", "drop", "hits"))
@@ -190,6 +191,7 @@ class WithADatabase(Case):
         for word in ("slots", "4", "8", "random", "spread"):
             self.assertIn(word, message)
         self.refused(FAILED, "rule_differs", "define", "hits", "--key", "page")
+        self.refused(FAILED, "key_invalid", "define", "hits", "/home")
 
     def test_counting_into_a_counter_that_cannot_hold_lines(self):
         self.copy_log()

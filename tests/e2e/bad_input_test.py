@@ -72,8 +72,14 @@ class WithoutADatabase(Case):
                  "счётчик", "select", "table", "slot", "total", "amount", "hits_slots", "hits_add", "splitcount_counters",
                  "sqlite_master", "pg_class", "x'); DROP TABLE y; --", "a\nb", "a.b", b"a\xff"]
         for name in names:
-            for words in (("define", name), ("add", name), ("total", name), ("slots", name), ("top", name), ("describe", name),
-                          ("drop", name, "--yes"), ("sql", "define", name), ("count", "x.log", "--counter", name)):
+            for words in (("define", name), ("add", name)):
+                with self.subTest(words):
+                    self.refused_before_anything("name_invalid", *words)
+
+    def test_names_at_every_verb(self):
+        for name in ("", "Hits", "x'); DROP TABLE y; --"):
+            for words in (("total", name), ("slots", name), ("top", name), ("describe", name), ("drop", name, "--yes"),
+                          ("sql", "define", name), ("count", "x.log", "--counter", name)):
                 with self.subTest(words):
                     self.refused_before_anything("name_invalid", *words)
 

@@ -48,12 +48,14 @@ build() {
   local folder=build/$1 offset said= line
   shift
   offset=$(stat -c %s "$log")
-  ninja -C "$folder" "$@" 2>&1 </dev/null | while IFS= read -r line; do
-    printf '%s\n' "$line" >>"$log"
-    if [[ $line != \[[1-9]*/*\]* ]]; then continue; fi
-    if [ -z "$said" ]; then say "Building $folder (the first time takes a few minutes)"; fi
-    said=1
-    if [ -t 2 ]; then printf '\r%s]\e[K' "${line%%]*}" >&2; fi
-  done || failed "Building $folder" "$offset"
-  if [ -t 2 ]; then printf '\r\e[K' >&2; fi
+  ninja -C "$folder" "$@" 2>&1 </dev/null | {
+    while IFS= read -r line; do
+      printf '%s\n' "$line" >>"$log"
+      if [[ $line != \[[1-9]*/*\]* ]]; then continue; fi
+      if [ -z "$said" ]; then say "Building $folder (the first time takes a few minutes)"; fi
+      said=1
+      if [ -t 2 ]; then printf '\r%s]\e[K' "${line%%]*}" >&2; fi
+    done
+    if [ -n "$said" ] && [ -t 2 ]; then printf '\r\e[K' >&2; fi
+  } || failed "Building $folder" "$offset"
 }

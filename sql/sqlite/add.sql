@@ -16,7 +16,7 @@ BEGIN
     WHEN _rule.name IS NULL THEN
       RAISE(ABORT, 'unknown_counter: this counter has no rule in splitcount_counters')
     WHEN NEW.slot IS NOT NULL AND (typeof(NEW.slot) <> 'integer' OR NEW.slot NOT BETWEEN 0 AND _rule.slots - 1) THEN
-      RAISE(ABORT, 'slot_missing: this slot is outside the rule in splitcount_counters, which has slots 0 to slots - 1')
+      RAISE(ABORT, 'slot_missing: this slot is no integer within the rule in splitcount_counters, which has slots 0 to slots - 1')
   END
   FROM (SELECT 1) LEFT JOIN splitcount_counters AS _rule ON _rule.name = {name};
   {claim}
@@ -61,7 +61,7 @@ WHEN typeof(NEW.request_id) NOT IN ('text', 'null') THEN
 WHEN NEW.value IS NOT NULL AND NEW.slot IS NOT NULL THEN
       RAISE(ABORT, 'value_invalid: an add carries a value or a slot, not both, since a value chooses the slot')
     WHEN NEW.slot IS NULL AND typeof(NEW.value) <> 'integer' THEN
-      RAISE(ABORT, 'value_invalid: this counter picks its slot by a value, an integer, and the add carries none')
+      RAISE(ABORT, 'value_invalid: this counter picks its slot by a value, an integer, and the add carries none that is one')
 
 -- name: check_value_unwanted
 WHEN NEW.value IS NOT NULL THEN

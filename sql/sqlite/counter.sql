@@ -11,7 +11,7 @@
 -- A migration tool that runs each script in a transaction needs nothing else. `PRAGMA journal_mode = WAL;`, once and
 -- outside of a transaction, lets readers and the writer work side by side; `splitcount status` says how it is set.
 --
--- To count, in your own transaction: INSERT INTO {add}({key_list}amount) VALUES (...);
+-- To count, in your own transaction: INSERT INTO {add}({key_list}{use_value}amount{use_request_id}) VALUES (...);
 -- To read: SELECT * FROM {counter};
 
 -- name: script_install

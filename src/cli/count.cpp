@@ -119,12 +119,19 @@ Result<Counter> find_or_define(const Request& request, Session& session, CountSu
 }
 
 /// Counters into which no line can be counted are refused before the first one.
-Result<void> check_countable(const Counter& counter) {
+Result<void> check_countable(const Counter& counter, intake::Field field) {
   const Rule rule = counter.rule();
   if (!rule.key)
     return fail(ErrorCode::key_invalid, fmt::format("{} has no key, and count needs one; name another counter with --counter, "
                                                     "and it is defined if it is missing",
                                                     counter.name()));
+  // A counter that is keyed by another field of a log would mix two kinds of keys, which nobody can part again.
+  const auto keyed_by = intake::parse_field(*rule.key);
+  if (keyed_by && *keyed_by != field)
+    return fail(ErrorCode::key_invalid,
+                fmt::format("{0} counts by {1}, and --key {2} would mix two kinds of keys in it; give --key {1}, or name another "
+                            "counter with --counter, and it is defined if it is missing",
+                            counter.name(), *rule.key, intake::to_text(field)));
   Add add;
   add.key = "/";
   return rule::check_add(counter.name(), rule, add);
@@ -165,6 +172,12 @@ Result<void> read_back(const Counter& counter, CountSummary& summary) {
 
 void answer(const CountSummary& summary, Session& session) {
   session.out.print(session.out.json() ? summary_json(summary) : count_report(summary, session));
+  if (summary.lines_rejected() > 0 && summary.lines_counted() == 0) {
+    Output::note(fmt::format("no line was counted, all were rejected for the reasons above; --rejects FILE keeps rejected "
+                             "lines, --key line counts whole lines of any text, and {} define {} KEY... adds keys to a counter whose "
+                             "missing is error",
+                             session.command(), summary.counter));
+  }
   if (summary.error) {
     Output::note(fmt::format("stopped part-way, and what is reported is committed: {}", summary.error->message));
   } else if (summary.stopped) {
@@ -182,7 +195,7 @@ Result<ExitCode> run_count(const Request& request, Session& session) {
   summary.field = intake::to_text(request.options.field);
   auto counter = find_or_define(request, session, summary);
   if (!counter) return fail(std::move(counter).error());
-  if (auto checked = check_countable(*counter); !checked) return fail(std::move(checked).error());
+  if (auto checked = check_countable(*counter, request.options.field); !checked) return fail(std::move(checked).error());
   summary.key_column = counter->rule().key.value_or("");
   const auto started = std::chrono::steady_clock::now();
   {
@@ -227,6 +240,11 @@ Result<void> read_words(const Command& command, Request& request) {
     if (!format) return fail(std::move(format).error());
     request.options.format = *format;
   }
+  const bool whole_lines = request.options.format == intake::Format::lines;
+  if (whole_lines && !command.value("--key")) request.options.field = intake::Field::line;
+  if (whole_lines && request.options.field != intake::Field::line)
+    return fail(ErrorCode::invalid_argument, fmt::format("--format lines has no {}; its only key is --key line",
+                                                         intake::to_text(request.options.field)));
   return {};
 }
 

@@ -18,9 +18,10 @@ std::string news_of(const intake::CountReport& report) {
   if (!report.known) return {};
   const auto before = lines(report.lines_before);
   if (report.resumed_again) return fmt::format("the --again that was stopped is finished: {} counted once more", lines(report.lines_read));
+  if (report.bytes_before == 0 && report.lines_read > 0) return fmt::format("counted once more: {}", lines(report.lines_read));
   if (report.lines_read == 0)
-    return fmt::format("counted before: its {} {} in; nothing new; --again counts {} once more", before,
-                       were(report.lines_before), report.lines_before == 1 ? "it" : "them");
+    return fmt::format("counted before: nothing new after its {}; --again counts {} once more", before,
+                       report.lines_before == 1 ? "it" : "them");
   return fmt::format("known: its first {} {} in from before; {} {} new", before, were(report.lines_before),
                      lines(report.lines_read), were(report.lines_read));
 }

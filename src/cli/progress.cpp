@@ -33,7 +33,7 @@ std::size_t stderr_width() {
 }  // namespace
 
 ProgressBar::ProgressBar(std::string name)
-    : name_(std::move(name)), is_terminal_(can_draw()), started_(std::chrono::steady_clock::now()) {}
+    : name_(name.substr(name.find_last_of('/') + 1)), is_terminal_(can_draw()), started_(std::chrono::steady_clock::now()) {}
 
 ProgressBar::~ProgressBar() {
   if (is_drawn_) std::fputs("\r\x1b[K", stderr);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cwchar>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -41,12 +42,23 @@ std::string padded(std::string_view cell, std::size_t width, Table::Align align)
 std::string joined(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths,
                    const std::vector<Table::Column>& columns, const Terminal& terminal) {
   std::string line;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
+  for (std::size_t i = 0; i < widths.size(); ++i) {
     if (i > 0) line += gap;
     line += padded(cut_to(cells[i], widths[i], terminal), widths[i], columns[i].align);
   }
   line.erase(line.find_last_not_of(' ') + 1);
   return line;
+}
+
+/// What still does not fit a narrow terminal is left out from the right; the first two columns stay.
+void drop_columns_beyond(std::size_t terminal_width, std::vector<std::string>& titles, std::vector<std::size_t>& widths) {
+  const auto width = [&widths] {
+    return std::accumulate(widths.begin(), widths.end(), gap.size() * (widths.size() - 1));
+  };
+  while (widths.size() > 2 && width() > terminal_width) {
+    widths.pop_back();
+    titles.pop_back();
+  }
 }
 
 }  // namespace
@@ -90,7 +102,8 @@ std::string Table::render(const Terminal& terminal) const {
   for (const auto width : widths) all += width;
   if (terminal.width > 0 && all > terminal.width) {
     const std::size_t over = all - terminal.width;
-    widths[0] = std::max(first_column_width_min, widths[0] > over ? widths[0] - over : 0);
+    widths[0] = std::max(std::min(widths[0], first_column_width_min), widths[0] > over ? widths[0] - over : 0);
+    drop_columns_beyond(terminal.width, titles, widths);
   }
   std::string out = terminal.bold(joined(titles, widths, columns_, terminal)) + "\n";
   for (const auto& cells : rows_) out += joined(cells, widths, columns_, terminal) + "\n";
@@ -98,10 +111,12 @@ std::string Table::render(const Terminal& terminal) const {
 }
 
 std::string bar(std::int64_t number, std::int64_t largest, const Terminal& terminal) {
+  // A bar takes a third of a narrow terminal at most.
+  const std::size_t width = terminal.width > 0 ? std::min(bar_width, terminal.width / 3) : bar_width;
   if (number <= 0 || largest <= 0) return {};
   constexpr std::array<std::string_view, 8> eighths = {"", "\u258f", "\u258e", "\u258d", "\u258c", "\u258b", "\u258a", "\u2589"};
   const double share = std::min(1.0, static_cast<double>(number) / static_cast<double>(largest));
-  const auto parts = std::max<std::size_t>(1, static_cast<std::size_t>(share * static_cast<double>(bar_width * 8)));
+  const auto parts = std::max<std::size_t>(1, static_cast<std::size_t>(share * static_cast<double>(width * 8)));
   if (!terminal.unicode) return std::string(std::max<std::size_t>(1, parts / 8), '#');
   std::string out;
   for (std::size_t i = 0; i < parts / 8; ++i) out += "\u2588";

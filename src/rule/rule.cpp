@@ -176,7 +176,9 @@ Result<std::chrono::seconds> parse_duration(std::string_view text) {
 
 std::string format_duration(std::chrono::seconds duration) {
   for (const auto& unit : units) {
-    if (duration.count() != 0 && duration.count() % unit.meaning == 0) {
+    // One day is written as people say it: 24h, as in `once:24h`.
+    const bool one_day = duration == std::chrono::hours{24} && unit.text == "d";
+    if (duration.count() != 0 && duration.count() % unit.meaning == 0 && !one_day) {
       return fmt::format("{}{}", duration.count() / unit.meaning, unit.text);
     }
   }

@@ -32,7 +32,7 @@ class AccessLog(Case):
         self.run_program("count", "access.log")
         before = self.counts()
         text = self.ok("count", "access.log")
-        self.assertIn("access.log: counted before: its 10,000 lines are in; nothing new; --again counts them once more\n", text)
+        self.assertIn("access.log: counted before: nothing new after its 10,000 lines; --again counts them once more\n", text)
         self.assertEqual(self.counts(), before)
         self.assertEqual(self.json("count", "access.log")["lines_read"], 0)
 
@@ -102,7 +102,22 @@ class KnownFiles(Case):
         self.copy_log()
         self.json("count", "access.log")
         self.assertEqual(self.json("count", "access.log", "--counter", "others")["lines_read"], LOG_LINES)
-        self.assertEqual(self.json("count", "access.log", "--key", "status")["lines_read"], LOG_LINES)
+        self.assertEqual(self.json("count", "access.log", "--key", "status", "--counter", "by_status")["lines_read"], LOG_LINES)
+
+    def test_another_field_of_a_log_is_not_mixed_into_its_keys(self):
+        self.copy_log()
+        self.json("count", "access.log")
+        answer = self.run_program("count", "access.log", "--key", "path")
+        self.assertEqual(answer.code, 1)
+        self.assertIn("page_views counts by target, and --key path would mix two kinds of keys", answer.err)
+        self.assertEqual(self.json("count", "access.log")["lines_read"], 0)
+
+    def test_whole_lines_need_no_key_and_take_no_other(self):
+        self.write("words", b"a\nb\na\n")
+        self.assertEqual(self.json("count", "words", "--format", "lines", "--counter", "words")["lines_counted"], 3)
+        answer = self.run_program("count", "words", "--format", "lines", "--key", "path", "--counter", "others")
+        self.assertEqual(answer.code, 2)
+        self.assertIn("--format lines has no path", answer.err)
 
     def test_again_counts_everything_once_more(self):
         self.copy_log()

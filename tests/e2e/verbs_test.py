@@ -47,7 +47,7 @@ class Define(Case):
         answer = self.json("define", "page_views", "--key", "page", "--slots", "16", "--pick", "random", "--retries", "once:24h")
         self.assertEqual(answer["created"], True)
         self.assertEqual(answer["rule"], {"key": "page", "slots": 16, "pick": "random", "missing": "create",
-                                          "retries": "once:1d", "freshness": "live", "layout": "compact"})
+                                          "retries": "once:24h", "freshness": "live", "layout": "compact"})
 
     def test_the_same_again_changes_nothing(self):
         self.ok("define", "votes", "yes", "--key", "answer", "--slots", "3", "--missing", "error")

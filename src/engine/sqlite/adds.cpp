@@ -278,7 +278,8 @@ Result<std::vector<Result<Added>>> SqliteConnection::apply(const StoredCounter& 
   if (auto written = call.write(); !written) {
     Error error = noted(std::move(written.error()));
     error.transaction_dead = true;
-    error.message += "; a part of the call may be written, so the transaction must be rolled back";
+    // Our own transaction is rolled back by whoever began it; the caller has to hear of theirs.
+    if (!owned_) error.message += "; a part of the call may be written, so the transaction must be rolled back";
     return fail(std::move(error));
   }
   return std::move(call).results();

@@ -86,6 +86,8 @@ void CounterSql::add_trigger_fragments(const Rule& rule) {
   put("request_id_not_utf8", fill(statement(dialect, "not_utf8"), request_id_text));
   put("check_request_id", of_dialect(once_ ? "check_request_id_once" : "check_request_id_count"));
   put("check_value", of_dialect(rule.pick == Pick::value ? "check_value_needed" : "check_value_unwanted"));
+  put("use_value", rule.pick == Pick::value ? "value, " : "");
+  put("use_request_id", once_ ? ", request_id" : "");
   put("pick", of_dialect(pick_fragment(rule.pick)));
   put("byte", of_dialect("byte"));
   put("slot", of_dialect(once_ ? "slot_once" : "slot_count"));

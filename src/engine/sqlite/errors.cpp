@@ -69,8 +69,8 @@ Error error_from(sqlite3* database, int code) {
     case SQLITE_CANTOPEN:
       return made(
           ErrorCode::database_unavailable, code,
-          fmt::format("{} or the files beside it cannot be opened; are its folder and files there, and may this "
-                      "user write them?",
+          fmt::format("{} or the files beside it cannot be opened; are its folder and files there, may this "
+                      "user write them (a database in WAL mode needs that also for reading), and are file descriptors left?",
                       name));
     case SQLITE_NOTADB:
       return made(ErrorCode::not_a_database, code, fmt::format("{} is a file, but no SQLite database", name));

@@ -1,6 +1,7 @@
 // Combiner: the threads, and the checks of what is handed over.
 #include <splitcount/combiner.h>
 
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -20,27 +21,40 @@ namespace splitcount {
 
 using counter::Access;
 
+namespace {
+
+/// A thread that is told to end, and waited for, when this goes.
+class Thread {
+ public:
+  Thread(std::function<void()> run, std::function<void()> end) : end_(std::move(end)), thread_(std::move(run)) {}
+  ~Thread() {
+    end_();
+    thread_.join();
+  }
+  Thread(const Thread&) = delete;
+  Thread& operator=(const Thread&) = delete;
+
+ private:
+  const std::function<void()> end_;
+  std::thread thread_;
+};
+
+}  // namespace
+
 class Combiner::Impl {
  public:
   Impl(std::shared_ptr<counter::Store> shared, const Limits& limits)
-      : store(std::move(shared)), queue(limits), committer(store, queue, limits.wait_ms_max) {
-    watching = std::thread([this] { queue.watch(); });
-    committing = std::thread([this] { committer.run(); });
-  }
-  ~Impl() {
-    queue.close();
-    committing.join();
-    queue.stop_watching();
-    watching.join();
-  }
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
+      : store(std::move(shared)),
+        queue(limits),
+        committer(store, queue, limits.wait_ms_max),
+        watching([this] { queue.watch(); }, [this] { queue.stop_watching(); }),
+        committing([this] { committer.run(); }, [this] { queue.close(); }) {}
 
   const std::shared_ptr<counter::Store> store;
   combine::Queue queue;
   combine::Committer committer;
-  std::thread watching;
-  std::thread committing;
+  Thread watching;    // watches until the last add is answered,
+  Thread committing;  // which the end of this one waits for
 };
 
 namespace {
@@ -79,7 +93,11 @@ Combiner::~Combiner() = default;
 
 Result<Combiner> Combiner::open(Database& database, Limits limits) {
   if (auto right = check_limits(limits); !right) return fail(std::move(right.error()));
-  return Combiner(std::make_unique<Impl>(Access::store(database), limits));
+  try {
+    return Combiner(std::make_unique<Impl>(Access::store(database), limits));
+  } catch (const std::system_error& refusal) {
+    return fail(ErrorCode::internal, fmt::format("the combiner's threads could not be started: {}", refusal.what()));
+  }
 }
 
 Result<void> Combiner::submit(const Counter& counter, std::span<const Add> adds, Deadline deadline, Done done) {

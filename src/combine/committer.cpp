@@ -38,6 +38,11 @@ bool is_of_one_counter(ErrorCode code) noexcept {
   return code == ErrorCode::unknown_counter || code == ErrorCode::rule_changed;
 }
 
+/// The stream is not where it was left, or is gone with everything of ours.
+bool is_of_lost_stream(ErrorCode code) noexcept {
+  return code == ErrorCode::stream_conflict || code == ErrorCode::not_installed;
+}
+
 /// 128 random bits, so that no two committers ever share a stream.
 std::string new_stream_name() {
   std::random_device device;
@@ -68,7 +73,7 @@ void Committer::run() {
 // --- A block: one group, or several where one is refused as a whole
 
 void Committer::commit_block(Block& block) {
-  results_.assign(block.adds.size(), Added{});
+  results_.clear();
   Items all(block.adds.size());
   std::iota(all.begin(), all.end(), 0U);
   std::vector<Items> groups;
@@ -82,12 +87,23 @@ void Committer::commit_block(Block& block) {
       groups.emplace_back(middle, items.end());
       groups.emplace_back(items.begin(), middle);
     } else {
-      answer_all(items, error_);
+      answer_all(block, items, error_);
     }
   }
+  results_of(block);
 }
 
-void Committer::answer_all(const Items& items, const Error& error) {
+/// One result for each add. An add that no group has answered is told as unknown, whatever the reason.
+std::vector<Result<Added>>& Committer::results_of(const Block& block) {
+  if (results_.size() < block.adds.size()) {
+    Error error{ErrorCode::outcome_unknown, "the group of this add ended without an answer"};
+    results_.resize(block.adds.size(), Result<Added>(fail(counter::as_unknown(std::move(error)))));
+  }
+  return results_;
+}
+
+void Committer::answer_all(const Block& block, const Items& items, const Error& error) {
+  results_of(block);
   for (const std::uint32_t item : items) results_[item] = fail(error);
 }
 
@@ -119,7 +135,7 @@ Committer::Outcome Committer::try_once(Block& block, Group& group) {
   auto moved = connection_->advance(stream_, position_, position_ + 1, {});
   if (!moved) {
     connection_->rollback();
-    if (moved.error().code == ErrorCode::stream_conflict) return after_lost_stream(group, std::move(moved.error()));
+    if (is_of_lost_stream(moved.error().code)) return after_lost_stream(block, group, std::move(moved.error()));
     return after_failure(group, std::move(moved.error()));
   }
   if (!*moved) {  // the try in doubt was committed, and results_ is what it answered
@@ -165,10 +181,11 @@ Committer::Outcome Committer::after_failure(Group& group, Error error) {
 
 /// Somebody removed or moved the stream (an uninstall, a hand): with it goes the knowledge of a try in doubt. The next
 /// try has a new stream.
-Committer::Outcome Committer::after_lost_stream(Group& group, Error error) {
+Committer::Outcome Committer::after_lost_stream(Block& block, Group& group, Error error) {
   start_stream();
-  if (!group.in_doubt) return Outcome::again;
-  answer_all(group.items, counter::as_unknown(std::move(error)));
+  if (!group.in_doubt && error.code == ErrorCode::stream_conflict) return Outcome::again;
+  if (!group.in_doubt) return after_failure(group, std::move(error));
+  answer_all(block, group.items, counter::as_unknown(std::move(error)));
   return Outcome::settled;
 }
 
@@ -183,7 +200,7 @@ std::optional<Error> Committer::apply(Block& block, const Items& items) {
     return {};
   }
   if (!is_of_one_counter(written.error().code)) return std::move(written.error());
-  answer_all(items, written.error());
+  answer_all(block, items, written.error());
   return {};
 }
 
@@ -219,8 +236,9 @@ std::optional<Error> Committer::apply_run(Block& block, std::span<const std::uin
   auto written = counter::write(*lane.handle, *connection_, scratch_, engine::Refusal::each,
                                 same_rule ? lane.checked.get() : nullptr);
   if (!written && !is_of_one_counter(written.error().code)) return std::move(written.error());
+  std::vector<Result<Added>>& results = results_of(block);
   for (std::size_t i = 0; i < items.size(); ++i) {
-    results_[items[i]] = written ? std::move((*written)[i]) : Result<Added>(fail(written.error()));
+    results[items[i]] = written ? std::move((*written)[i]) : Result<Added>(fail(written.error()));
   }
   return {};
 }

@@ -52,13 +52,14 @@ class Committer {
   [[nodiscard]] Result<void> begin();
   [[nodiscard]] Outcome after_commit();
   [[nodiscard]] Outcome after_failure(Group& group, Error error);
-  [[nodiscard]] Outcome after_lost_stream(Group& group, Error error);
+  [[nodiscard]] Outcome after_lost_stream(Block& block, Group& group, Error error);
 
   [[nodiscard]] std::optional<Error> apply(Block& block, const Items& items);
   [[nodiscard]] std::optional<Error> apply_by_counter(Block& block, const Items& items);
   [[nodiscard]] std::optional<Error> apply_run(Block& block, std::span<const std::uint32_t> items);
 
-  void answer_all(const Items& items, const Error& error);
+  std::vector<Result<Added>>& results_of(const Block& block);
+  void answer_all(const Block& block, const Items& items, const Error& error);
   void start_stream();
   void remove_stream();
 
@@ -72,10 +73,10 @@ class Committer {
   bool stream_unsettled_ = false;  ///< given up in doubt: the stream's row must stay
 
   // Of the current block
-  std::vector<Result<Added>> results_;
-  std::uint64_t groups_ = 0;  ///< committed for it
-  Error error_;               ///< of the last try
-  std::vector<Add> scratch_;  ///< the adds of one counter
+  std::vector<Result<Added>> results_;  ///< empty until the first answers are known
+  std::uint64_t groups_ = 0;            ///< committed for it
+  Error error_;                         ///< of the last try
+  std::vector<Add> scratch_;            ///< the adds of one counter
 };
 
 }  // namespace splitcount::combine

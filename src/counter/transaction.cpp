@@ -41,11 +41,13 @@ Error as_unknown(Error error) {
 
 namespace {
 
-Result<void> try_once(Pool& pool, const TransactionOptions& options, const Body& body, bool& in_doubt) {
+/// `begun` tells whether there was a transaction.
+Result<void> try_once(Pool& pool, const TransactionOptions& options, const Body& body, bool& in_doubt, bool& begun) {
   auto lease = pool.acquire(options.deadline, options.create);
   if (!lease) return fail(std::move(lease.error()));
   engine::Connection& connection = **lease;
-  if (auto begun = connection.begin(options.deadline); !begun) return begun;
+  if (auto opened = connection.begin(options.deadline); !opened) return opened;
+  begun = true;
   Attempt attempt{connection, in_doubt};
   if (auto written = body(attempt); !written) {
     connection.rollback();
@@ -59,11 +61,14 @@ Result<void> try_once(Pool& pool, const TransactionOptions& options, const Body&
 Result<void> run_transaction(Pool& pool, const TransactionOptions& options, const Body& body) {
   bool in_doubt = false;
   for (int tries = 1;; ++tries) {
-    auto done = try_once(pool, options, body, in_doubt);
+    bool begun = false;
+    auto done = try_once(pool, options, body, in_doubt, begun);
     if (done) return done;
     Error error = std::move(done.error());
     in_doubt = in_doubt || error.outcome_unknown;
-    const bool again = error.outcome_unknown ? options.send_again : is_worth_another_try(error);
+    // In doubt, a database that cannot be had is worth waiting for, whatever it says.
+    const bool settles = in_doubt && options.send_again && (error.outcome_unknown || !begun);
+    const bool again = settles || is_worth_another_try(error);
     if (!again || tries >= limits::call_tries_max || time_left(options.deadline).count() == 0) {
       return fail(in_doubt ? as_unknown(std::move(error)) : std::move(error));
     }

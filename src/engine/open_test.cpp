@@ -21,7 +21,7 @@ TEST(Open, TakesAPathWithoutASchemeAndAfterSqlite) {
 }
 
 TEST(Open, NamesAnUnknownSchemeAndWhatThereIsButNoPassword) {
-  for (const auto* dsn : {"postgresql://user:secret@host/db", "mysql:secret", "file:secret", "a+b.c-1:secret"}) {
+  for (const auto* dsn : {"oracle://user:secret@host/db", "mysql:secret", "file:secret", "a+b.c-1:secret"}) {
     const auto engine = open(dsn);
     ASSERT_FALSE(engine) << dsn;
     EXPECT_EQ(engine.error().code, ErrorCode::config_invalid);

@@ -57,7 +57,8 @@ struct Traits {
   bool journal = false;
   bool rolled_up = false;
   bool refusal_kills_transaction = false;  ///< an error inside a transaction leaves it dead
-  bool sql_checks_utf8 = false;            ///< plain SQL cannot bring in text that is no UTF-8
+  bool sql_checks_utf8 = false;            ///< plain SQL cannot bring in text that is no UTF-8, or holds a zero byte
+  bool sql_trims_numbers = false;          ///< plain SQL reads ' 5' as 5 before any function of ours sees it
 };
 
 /// One fresh database, gone when the stand is.
@@ -95,5 +96,6 @@ inline void PrintTo(const EngineUnderTest& engine, std::ostream* out) { *out << 
                                            const RuleOptions& options, const std::vector<std::string>& keys = {});
 
 [[nodiscard]] std::unique_ptr<Stand> make_sqlite_stand();
+[[nodiscard]] std::unique_ptr<Stand> make_postgresql_stand();
 
 }  // namespace splitcount::contract

@@ -58,6 +58,19 @@ Error explained(Error error, const StoredCounter& counter, std::span<const Ready
   return error;
 }
 
+/// The counter is another one than it was, and nothing of the call is written.
+bool is_of_counter(const Error& error) {
+  return !error.connection_dead && (error.code == ErrorCode::rule_changed || error.code == ErrorCode::unknown_counter);
+}
+
+/// The same after a part of the call was written: only the whole transaction can be run again.
+Error as_lost_race(Error error) {
+  error.code = ErrorCode::serialization_failure;
+  error.retryable = true;
+  error.transaction_dead = true;
+  return error;
+}
+
 struct Part {
   std::size_t first;
   std::size_t count;
@@ -94,6 +107,7 @@ Result<std::vector<Result<Added>>> PostgresqlConnection::apply_each(const Stored
                                                                     std::span<const ReadyAdd> adds) {
   std::vector<Result<Added>> results(adds.size(), Added{});
   std::vector<Part> parts{{0, adds.size()}};
+  bool written = false;
   while (!parts.empty()) {
     const auto [first, count] = parts.back();
     parts.pop_back();
@@ -101,9 +115,12 @@ Result<std::vector<Result<Added>>> PostgresqlConnection::apply_each(const Stored
     auto added = apply_all(counter, adds.subspan(first, count));
     if (!added) {
       Error error = std::move(added.error());
-      if (!error.sqlstate.starts_with(own_states)) return fail(std::move(error));
+      const bool of_adds = error.sqlstate.starts_with(own_states);
+      if (!of_adds && !is_of_counter(error)) return fail(std::move(error));
+      if (!of_adds && written) return fail(as_lost_race(std::move(error)));
       if (auto back = run_named("savepoint_rollback"); !back) return fail(std::move(back.error()));
       error.transaction_dead = false;
+      if (!of_adds) return fail(std::move(error));
       if (count == 1) {
         results[first] = fail(std::move(error));
       } else {
@@ -112,6 +129,7 @@ Result<std::vector<Result<Added>>> PostgresqlConnection::apply_each(const Stored
       }
     } else {
       for (std::size_t i = 0; i < count; ++i) results[first + i] = (*added)[i];
+      written = true;
     }
     if (auto released = run_named("savepoint_release"); !released) return fail(std::move(released.error()));
   }

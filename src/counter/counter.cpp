@@ -81,8 +81,16 @@ Result<Added> first_of(Result<std::vector<Added>>&& added) {
   return added->front();
 }
 
-/// Runs a read on a connection of the pool. Where it fails and the rule turns out to have changed, or the connection
-/// to have broken while it lay idle, it runs once more.
+/// A read that came back empty: another rule may say something else of what was never counted.
+bool found_nothing(const Total& total) { return total.slots == 0; }
+bool found_nothing(const std::vector<Total>& totals) {
+  return std::any_of(totals.begin(), totals.end(), [](const Total& total) { return total.slots == 0; });
+}
+bool found_nothing(const std::vector<Slot>& slots) { return slots.empty(); }
+bool found_nothing(std::int64_t) { return false; }
+
+/// Runs a read on a connection of the pool. Where it fails or finds nothing and the rule turns out to have changed, or
+/// where the connection broke while it lay idle, it runs once more.
 template <class Read>
 auto read(Handle& handle, const Read& read_once)
     -> decltype(read_once(std::declval<engine::Connection&>(), std::declval<const engine::StoredCounter&>())) {
@@ -93,8 +101,8 @@ auto read(Handle& handle, const Read& read_once)
     if (!lease) return fail(std::move(lease.error()));
     (*lease)->set_wait(deadline);
     auto result = read_once(**lease, *stored);
-    if (result || again) return result;
-    if (result.error().code == ErrorCode::connection_lost) continue;
+    if (again || (result && !found_nothing(*result))) return result;
+    if (!result && result.error().code == ErrorCode::connection_lost) continue;
     auto now = handle.reread(**lease);
     if (!now && now.error().code == ErrorCode::unknown_counter) return fail(std::move(now.error()));
     if (!now || (*now)->version == stored->version) return result;

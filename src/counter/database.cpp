@@ -225,8 +225,9 @@ Result<void> Database::uninstall() {
   return counter::run_transaction(impl_->store->pool(), how, [](Attempt& attempt) -> Result<void> {
     auto version = attempt.connection.schema_version();
     if (!version) return fail(std::move(version.error()));
-    if (*version == 0) return {};
-    return remove_all(attempt.connection);
+    if (*version > 0) return remove_all(attempt.connection);
+    if (attempt.in_doubt) return {};  // that try was committed
+    return fail(ErrorCode::not_installed, "this database has no counters, so there is nothing to remove");
   });
 }
 

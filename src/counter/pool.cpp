@@ -35,7 +35,8 @@ Result<std::unique_ptr<engine::Connection>> Pool::take_idle_or_place(Deadline de
 Result<Lease> Pool::acquire(Deadline deadline, bool create) {
   auto taken = take_idle_or_place(deadline);
   if (!taken) return fail(std::move(taken.error()));
-  if (*taken) return Lease(*this, std::move(*taken));
+  if (*taken && !create) return Lease(*this, std::move(*taken));
+  taken->reset();  // made for a database that was not to be created: it would not prepare a new one
   auto made = engine_->connect(create, deadline);  // outside the lock: it may take long
   if (made) return Lease(*this, std::move(*made));
   give_back(nullptr);

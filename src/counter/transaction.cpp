@@ -23,8 +23,8 @@ bool is_worth_another_try(const Error& error) noexcept {
 }
 
 void pause_before_try(int tries_so_far, Deadline deadline) {
-  constexpr std::int64_t first_us_max = 2'000;
-  const std::int64_t us_max = first_us_max << std::min(tries_so_far - 1, 5);
+  constexpr std::int64_t first_us_max = 500;
+  const std::int64_t us_max = first_us_max << std::min(tries_so_far - 1, 7);
   const auto pause = std::chrono::microseconds(static_cast<std::int64_t>(draw() % static_cast<std::uint64_t>(us_max)));
   std::this_thread::sleep_until(std::min(deadline, std::chrono::steady_clock::now() + pause));
 }

@@ -34,7 +34,7 @@ using Body = std::function<Result<void>(Attempt&)>;
 [[nodiscard]] bool is_worth_another_try(const Error& error) noexcept;
 
 /// A short pause that grows with the tries and is drawn at random, so that those who met do not meet again: at most
-/// 2 ms after the first try and 64 ms later, and never past the deadline.
+/// 0.5 ms after the first try and 64 ms later, and never past the deadline.
 void pause_before_try(int tries_so_far, Deadline deadline);
 
 /// The same error as an unknown outcome.

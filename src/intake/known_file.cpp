@@ -126,7 +126,7 @@ Result<Recognised> recognise(Source& source, std::span<const KnownFile> known, c
   auto head = read_head(source, known, read_on, go_on);
   if (!head) return fail(std::move(head.error()));
   recognised.head = std::move(*head);
-  std::vector<char> buffer(limits::read_chunk_bytes / 4);
+  std::vector<char> buffer(limits::read_chunk_bytes);
   for (const auto* const file : candidates(known, recognised.head, source.plain_size())) {
     const auto position = static_cast<std::size_t>(file->position);
     Sha256 state;

@@ -35,12 +35,22 @@ class CallerDoor final : public Door {
  public:
   explicit CallerDoor(std::unique_ptr<Session> session) : session_(std::move(session)) {}
   std::vector<Result<Told>> add_many(Counter& counter, std::span<const Add> adds) override {
-    if (const auto begun = session_->begin(); !begun) return everywhere(adds.size(), error_of(begun.error()));
+    if (const auto begun = session_->begin(); !begun) {
+      if (session_->in_transaction()) (void)session_->rollback();
+      return everywhere(adds.size(), error_of(begun.error()));
+    }
     auto answers = add_inside(counter, adds);
     const bool refused = !answers.front();
-    const auto ended = refused ? session_->rollback() : session_->commit();
-    if (!ended) return everywhere(adds.size(), error_of(ended.error()));
-    return answers;
+    if (refused) {
+      if (session_->in_transaction()) (void)session_->rollback();
+      return answers;
+    }
+    const auto committed = session_->commit();
+    if (committed) return answers;
+    auto error = error_of(committed.error());
+    error.outcome_unknown = !session_->in_transaction();
+    if (session_->in_transaction()) (void)session_->rollback();
+    return everywhere(adds.size(), error);
   }
 
  private:

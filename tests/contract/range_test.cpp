@@ -63,6 +63,8 @@ TEST_P(Range, SlotsAtBothEndsSumUpExactly) {
   ASSERT_TRUE(done(add(counter, {.key = "k", .amount = amount_min, .slot = 2})));
   EXPECT_EQ(total(counter, "k"), 4) << "whatever the sum passes through on its way";
   ASSERT_TRUE(done(add(counter, {.key = "k", .amount = amount_min, .slot = 3})));
+  EXPECT_EQ(total(counter, "k"), amount_min + 4);
+  ASSERT_TRUE(done(add(counter, {.key = "k", .amount = -10, .slot = 1})));
   EXPECT_TRUE(refused(counter.total("k"), ErrorCode::out_of_range));
 }
 

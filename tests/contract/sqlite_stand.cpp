@@ -1,4 +1,6 @@
 // SQLite: one file in a directory of its own.
+#include <unistd.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
@@ -126,8 +128,8 @@ class SqliteSession final : public Session {
 
 class SqliteStand final : public Stand {
  public:
-  SqliteStand() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "splitcount-contract-XXXXXX").string();
+  explicit SqliteStand(const std::string& parent) {
+    std::string pattern = parent + "/splitcount-contract-XXXXXX";
     if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no directory for the test's database");
     folder_ = pattern;
   }
@@ -145,6 +147,8 @@ class SqliteStand final : public Stand {
       made.engine = "sqlite";
       made.one_writer = true;
       made.slots_default = 1;
+      made.readers_may_block_writers = true;  // in a rollback journal, which a script does not change
+      made.sql_checks_utf8 = true;
       return made;
     }();
     return traits;
@@ -175,6 +179,11 @@ class SqliteStand final : public Stand {
 
 }  // namespace
 
-std::unique_ptr<Stand> make_sqlite_stand() { return std::make_unique<SqliteStand>(); }
+std::unique_ptr<Stand> make_sqlite_stand(const std::string& parent) {
+  if (!parent.empty()) return std::make_unique<SqliteStand>(parent);
+  const std::string memory = "/dev/shm";
+  return std::make_unique<SqliteStand>(access(memory.c_str(), W_OK) == 0 ? memory
+                                                                         : std::filesystem::temp_directory_path().string());
+}
 
 }  // namespace splitcount::contract

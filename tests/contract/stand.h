@@ -56,6 +56,7 @@ struct Traits {
   bool padded = false;
   bool journal = false;
   bool rolled_up = false;
+  bool readers_may_block_writers = false;  ///< an open read can keep a writer waiting
   bool refusal_kills_transaction = false;  ///< an error inside a transaction leaves it dead
   bool sql_checks_utf8 = false;            ///< plain SQL cannot bring in text that is no UTF-8, or holds a zero byte
   bool sql_trims_numbers = false;          ///< plain SQL reads ' 5' as 5 before any function of ours sees it
@@ -95,7 +96,8 @@ inline void PrintTo(const EngineUnderTest& engine, std::ostream* out) { *out << 
 [[nodiscard]] Result<Counter> make_counter(Edition edition, Stand& stand, Database& database, std::string_view name,
                                            const RuleOptions& options, const std::vector<std::string>& keys = {});
 
-[[nodiscard]] std::unique_ptr<Stand> make_sqlite_stand();
+/// A database in a new directory of `parent`; empty: where files are fastest, since most tests ask nothing of a disk.
+[[nodiscard]] std::unique_ptr<Stand> make_sqlite_stand(const std::string& parent = {});
 [[nodiscard]] std::unique_ptr<Stand> make_postgresql_stand();
 
 }  // namespace splitcount::contract

@@ -72,8 +72,14 @@ class WithoutADatabase(Case):
                  "счётчик", "select", "table", "slot", "total", "amount", "hits_slots", "hits_add", "splitcount_counters",
                  "sqlite_master", "pg_class", "x'); DROP TABLE y; --", "a\nb", "a.b", b"a\xff"]
         for name in names:
-            for words in (("define", name), ("add", name), ("total", name), ("slots", name), ("top", name), ("describe", name),
-                          ("drop", name, "--yes"), ("sql", "define", name), ("count", "x.log", "--counter", name)):
+            for words in (("define", name), ("add", name)):
+                with self.subTest(words):
+                    self.refused_before_anything("name_invalid", *words)
+
+    def test_names_at_every_verb(self):
+        for name in ("", "Hits", "x'); DROP TABLE y; --"):
+            for words in (("total", name), ("slots", name), ("top", name), ("describe", name), ("drop", name, "--yes"),
+                          ("sql", "define", name), ("count", "x.log", "--counter", name)):
                 with self.subTest(words):
                     self.refused_before_anything("name_invalid", *words)
 
@@ -118,7 +124,8 @@ class WithoutADatabase(Case):
         self.assertIn("target", self.refused_before_anything("invalid_argument", "count", "x.log", "--key", "tarket"))
         self.assertIn("combined", self.refused_before_anything("invalid_argument", "count", "x.log", "--format", "apache"))
         self.refused_before_anything("invalid_argument", "count", "")
-        self.refused_before_anything("invalid_argument", "count", "x.log", "--rejects", "")
+        for name in ("", "-"):
+            self.refused_before_anything("invalid_argument", "count", "x.log", "--rejects", name)
 
     def test_removing_wants_a_yes_where_nobody_can_be_asked(self):
         self.assertIn("--yes", self.refused_before_anything("invalid_argument", "drop", "hits"))
@@ -190,6 +197,7 @@ class WithADatabase(Case):
         for word in ("slots", "4", "8", "random", "spread"):
             self.assertIn(word, message)
         self.refused(FAILED, "rule_differs", "define", "hits", "--key", "page")
+        self.refused(FAILED, "key_invalid", "define", "hits", "/home")
 
     def test_counting_into_a_counter_that_cannot_hold_lines(self):
         self.copy_log()

@@ -195,6 +195,29 @@ class HardFiles(Case):
         self.assertIn('"\\x1B[31mred"', self.run_program("count", "words", *self.COUNT).out)
 
 
+class SideBySide(Case):
+    def test_of_runs_over_one_file_at_one_moment_each_line_counts_once(self):
+        self.copy_log(times=5)
+        children = [subprocess.Popen([PROGRAM, "count", "access.log"], cwd=self.folder, env=environment(),
+                                     stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in range(4)]
+        for child in children:
+            err = child.communicate(timeout=300)[1].decode()
+            self.assertIn(child.returncode, (DONE, FAILED, PARTIAL), err)
+        self.json("count", "access.log")
+        self.assertEqual(self.counts(), {key: 5 * n for key, n in targets_of(LOG.read_bytes()).items()})
+
+    def test_runs_over_different_files_share_one_counter(self):
+        for n in range(4):
+            self.write(f"part_{n}", "".join(f"{n} {i % 100}\n" for i in range(20_000)))
+        children = [subprocess.Popen([PROGRAM, "count", f"part_{n}", "--format", "lines", "--key", "line", "--counter", "w"],
+                                     cwd=self.folder, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+                    for n in range(4)]
+        for child in children:
+            err = child.communicate(timeout=300)[1].decode()
+            self.assertEqual(child.returncode, DONE, err)
+        self.assertEqual(self.counts("w"), {f"{n} {i}": 200 for n in range(4) for i in range(100)})
+
+
 class Signals(Case):
     """A signal ends a run after what is committed; the next run counts the rest."""
 

@@ -27,7 +27,7 @@ SEED = int(os.environ.get("SPLITCOUNT_TEST_SEED", "0")) or random.SystemRandom()
 
 def kill_points(release, short, long):
     """How many random points a crash test tries: fewer under sanitizers, more with ./test --long."""
-    return short if IS_SHORT else long if IS_LONG else release
+    return long if IS_LONG else short if IS_SHORT else release
 
 
 def random_numbers(name):

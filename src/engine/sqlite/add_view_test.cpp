@@ -356,6 +356,16 @@ TEST_F(AddView, FailsWhereTheRuleRowIsGone) {
   EXPECT_EQ(plain().code("INSERT INTO page_views_add(page) VALUES ('a')"), "unknown_counter");
 }
 
+TEST_F(AddViewOnce, WorksWhereTheSchemaIsNotTrusted) {
+  auto rule = once(std::chrono::hours(1));
+  rule.pick = Pick::request;
+  define("page_views", rule);
+  plain().run("PRAGMA trusted_schema = OFF");
+  sqlite3_db_config(plain().get(), SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  EXPECT_EQ(plain().run("INSERT INTO page_views_add(page, request_id) VALUES ('\xC3\xA9', 'X'), ('a', NULL)"), "");
+  EXPECT_EQ(plain().rows("SELECT count(*) FROM page_views"), "2");
+}
+
 TEST_F(AddViewOnce, WorksWithRecursiveTriggersOn) {
   define("page_views", once());
   plain().run("PRAGMA recursive_triggers = ON");

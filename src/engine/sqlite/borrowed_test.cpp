@@ -76,9 +76,10 @@ TEST_F(Borrowed, SaysWhatToDoWhereTheTransactionReadBeforeAnotherWrote) {
   ASSERT_EQ(add(counter, to_key("k")), "0");
   const auto applied = add_in_theirs(counter, {to_key("k")});
   ASSERT_FALSE(applied);
-  EXPECT_EQ(applied.error().code, ErrorCode::database_busy);
+  EXPECT_EQ(applied.error().code, ErrorCode::serialization_failure);
   EXPECT_EQ(applied.error().native_code, SQLITE_BUSY_SNAPSHOT);
   EXPECT_TRUE(applied.error().retryable);
+  EXPECT_TRUE(applied.error().transaction_dead);
   EXPECT_NE(applied.error().message.find("roll back and begin again"), std::string::npos);
   plain().run("ROLLBACK; BEGIN");
   EXPECT_EQ(code_of(add_in_theirs(counter, {to_key("k")})), "done");

@@ -1,9 +1,6 @@
 #include <engine/sqlite/connection.h>
 
-#include <fmt/format.h>
-
-#include <base/clock.h>
-#include <base/text.h>
+#include <engine/sqlite/counter_sql.h>
 
 namespace splitcount::engine::sqlite {
 
@@ -23,7 +20,7 @@ std::unique_ptr<SqliteConnection> SqliteConnection::borrow(sqlite3* handle) {
 
 Result<void> SqliteConnection::prepare_database(bool create, Deadline deadline) {
   busy_.set_deadline(deadline);
-  if (auto set = run("synchronous"); !set) return set;
+  if (auto set = run_script(database_, shared_sql("settings")); !set) return set;
   const auto version = schema_version();
   if (!version) return fail(version.error());
   if (create && *version == 0 && !is_read_only()) return set_wal(deadline);
@@ -47,8 +44,9 @@ Result<void> SqliteConnection::begin(Deadline deadline) {
   for (int tries = 0;; ++tries) {
     auto begun = run("begin");
     // Some busy answers (a WAL that is being recovered) come past the busy handler.
-    const bool again = !begun && begun.error().code == ErrorCode::database_busy && busy_.wait(tries);
-    if (!again) return begun;
+    if (begun) return begun;
+    rollback();  // an interrupt can be reported although the transaction has begun
+    if (begun.error().code != ErrorCode::database_busy || !busy_.wait(tries)) return begun;
   }
 }
 
@@ -60,14 +58,17 @@ Result<void> SqliteConnection::begin(Deadline deadline) {
 /// - IOERR: in WAL mode the commit frame may have been written, whole, before the sync failed. No other connection sees
 ///   it now, but a recovery after a crash would find it and replay it, unless the next commit has overwritten it. In
 ///   rollback mode the journal's removal is the commit, and may have happened. So nobody can know: outcome_unknown.
+/// - anything else (an interrupt, no memory): the transaction is over in either way, so nobody can know either, unless
+///   it is still open.
 Result<void> SqliteConnection::commit() {
   for (int tries = 0;; ++tries) {
     auto committed = run("commit");
     if (committed) return {};
     Error error = std::move(committed.error());
     if (error.code == ErrorCode::database_busy && in_transaction() && busy_.wait(tries)) continue;
+    const bool undone = in_transaction() || error.code == ErrorCode::disk_full;
     rollback();
-    if (error.code == ErrorCode::io_error) {
+    if (!undone || error.code == ErrorCode::io_error) {
       error.outcome_unknown = true;
       error.connection_dead = true;
     }
@@ -108,6 +109,8 @@ Result<std::string> SqliteConnection::word(std::string_view statement_name) {
 }
 
 Error SqliteConnection::noted(Error error) {
+  // SQLite ends a transaction by itself where it cannot undo one statement alone (an interrupt, no memory, no room).
+  if (owned_ == nullptr && !in_transaction()) error.transaction_dead = true;
   switch (error.code) {
     case ErrorCode::io_error:
     case ErrorCode::not_a_database:

@@ -33,6 +33,8 @@ Error busy(int code, const std::string& name) {
         "another session wrote to {} after this transaction had begun to read; roll back and "
         "begin again, with BEGIN IMMEDIATE",
         name);
+    error.code = ErrorCode::serialization_failure;
+    error.transaction_dead = true;  // sent again in this transaction it would fail for ever
   } else if (primary_code(code) == SQLITE_LOCKED) {
     error.message = fmt::format("a statement that is still open on this connection locks {}; end it first", name);
   }

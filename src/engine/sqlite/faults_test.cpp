@@ -1,5 +1,6 @@
 // What was told of an add, where a write or a sync of its transaction fails.
 #include <array>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -33,6 +34,20 @@ class Faults : public TestDatabase, public ::testing::WithParamInterface<std::tu
   }
 };
 
+/// The total that is found after a crash at this moment: only the files are left, and no shared memory.
+std::int64_t total_after_crash(const std::string& path, const StoredCounter& counter) {
+  const TestFolder crashed;
+  const auto copy = crashed.file("test.db");
+  for (const auto* ending : {"", "-wal", "-journal"}) {
+    if (std::filesystem::exists(path + ending)) std::filesystem::copy_file(path + ending, copy + ending);
+  }
+  auto found = (*engine::open(copy))->connect(false, soon());
+  EXPECT_TRUE(found) << (found ? "" : found.error().message);
+  const auto total = (*found)->total(counter, "k");
+  EXPECT_TRUE(total) << (total ? "" : total.error().message);
+  return total && *total ? (*total)->total : 0;
+}
+
 TEST_P(Faults, AtEveryCallAreToldAsTheyAre) {
   auto rule = by_page();
   rule.retries.once = true;
@@ -58,6 +73,7 @@ TEST_P(Faults, AtEveryCallAreToldAsTheyAre) {
       EXPECT_EQ(c->healthy(), fault() == Fault::no_room) << n;
       if (!added.error().outcome_unknown) {
         EXPECT_EQ(total_now(counter), before) << n;
+        EXPECT_EQ(total_after_crash(path(), counter), before) << n;
       }
     }
     // In doubt the same id is sent again, and counts once.

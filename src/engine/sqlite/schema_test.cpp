@@ -3,7 +3,9 @@
 
 #include <base/limits.h>
 #include <engine/sqlite/counter_sql.h>
+#include <engine/sqlite/quote.h>
 #include <engine/sqlite/test_database.h>
+#include <rule/name.h>
 
 namespace splitcount::engine::sqlite {
 namespace {
@@ -243,6 +245,44 @@ TEST_F(Schema, TakesARuleWrittenByHandOnlyWhereItIsOne) {
   // The table cannot know that this pick needs ids.
   EXPECT_EQ(plain().run(insert + "('c', 10, NULL, 1, 'request', 'create', 'count', NULL)"), "");
   EXPECT_EQ(code_of(connection().find("c")), "rule_invalid");
+}
+
+TEST_F(Schema, TakesEveryKeyNameThatTheRulesAllow) {
+  std::vector<std::string> names{"excluded", "new",     "old",  "rule", "name", "slots",
+                                 "pick",     "version", "high", "low",  "page", "c"};
+  for (int i = 0; i < sqlite3_keyword_count(); ++i) {
+    const char* word = nullptr;
+    int length = 0;
+    ASSERT_EQ(sqlite3_keyword_name(i, &word, &length), SQLITE_OK);
+    std::string lower(word, static_cast<std::size_t>(length));
+    for (char& c : lower) c = static_cast<char>(c | 0x20);
+    names.push_back(lower);
+  }
+  auto rule = by_page();
+  rule.retries = {.once = true, .window = std::chrono::hours(1)};
+  int allowed = 0;
+  for (const auto& name : names) {
+    if (!rule::check_key_name(name)) continue;
+    rule.key = name;
+    const auto counter = define(fmt::format("c{}", allowed++), rule, {"k"});
+    EXPECT_EQ(add(counter, to_key("k", 40, 0, "X")), "0") << name;
+    const auto column = quote_name(name);
+    EXPECT_EQ(plain().run(fmt::format("INSERT INTO {}_add({}, amount, request_id) VALUES ('k', 40, 'X'), ('k', 2, 'Y')",
+                                      counter.name, column)),
+              "")
+        << name;
+    EXPECT_EQ(plain().rows(fmt::format("SELECT {}, total FROM {}", column, counter.name)), "k|42") << name;
+    EXPECT_EQ(connection().totals(counter, std::vector<std::string>{"k"})->front().total, 42) << name;
+    EXPECT_EQ(connection().top(counter, 1)->front().total, 42) << name;
+  }
+  EXPECT_GT(allowed, 5);
+}
+
+TEST_F(Schema, MayHaveACounterNamedLikeItsKey) {
+  const auto counter = define("page", by_page());
+  EXPECT_EQ(add(counter, to_key("k")), "0");
+  EXPECT_EQ(plain().run("INSERT INTO page_add(page) VALUES ('k')"), "");
+  EXPECT_EQ(plain().rows("SELECT page, total FROM page"), "k|2");
 }
 
 TEST_F(Schema, HasTheLimitsOfTheLibrary) {

@@ -144,6 +144,7 @@ class PostgresqlStand final : public Stand {
       made.padded = true;
       made.refusal_kills_transaction = true;
       made.sql_checks_utf8 = true;
+      made.judges_sums = true;
       made.sql_trims_numbers = true;
       return made;
     }();

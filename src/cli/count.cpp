@@ -173,6 +173,7 @@ void answer(const CountSummary& summary, Session& session) {
 }
 
 Result<ExitCode> run_count(const Request& request, Session& session) {
+  listen_to_signals();
   for (const auto& path : request.paths)
     if (auto checked = check_readable(path); !checked) return fail(std::move(checked).error());
   if (auto checked = check_rejects(request); !checked) return fail(std::move(checked).error());
@@ -183,7 +184,6 @@ Result<ExitCode> run_count(const Request& request, Session& session) {
   if (!counter) return fail(std::move(counter).error());
   if (auto checked = check_countable(*counter); !checked) return fail(std::move(checked).error());
   summary.key_column = counter->rule().key.value_or("");
-  listen_to_signals();
   const auto started = std::chrono::steady_clock::now();
   {
     Combiner::Limits limits;

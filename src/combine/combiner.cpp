@@ -70,12 +70,6 @@ Result<void> check_same_database(const counter::Store& ours, const counter::Hand
               fmt::format("the counter {} belongs to another Database than this combiner", handle.name()));
 }
 
-/// The rule by which the adds are right. One read of the database where the rule at hand refuses them, else none.
-Result<counter::StoredRule> check_adds(counter::Handle& handle, std::span<const Add> adds, Deadline deadline) {
-  return counter::check(handle, adds,
-                        std::min(deadline, deadline_in(std::chrono::milliseconds(limits::call_wait_ms_max))));
-}
-
 }  // namespace
 
 Combiner::Combiner(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
@@ -94,7 +88,7 @@ Result<void> Combiner::submit(const Counter& counter, std::span<const Add> adds,
     return fail(ErrorCode::invalid_argument, "submit takes at least one add and somebody to answer");
   if (auto right = check_same_database(*impl_->store, *handle); !right) return right;
   if (auto right = check_deadline(deadline); !right) return right;
-  auto checked = check_adds(*handle, adds, deadline);
+  auto checked = counter::check(*handle, adds, deadline);
   if (!checked) return fail(std::move(checked.error()));
   return impl_->queue.push(handle, *checked, adds, deadline, std::move(done));
 }

@@ -1,7 +1,10 @@
 #include <counter/write.h>
 
+#include <algorithm>
 #include <optional>
 
+#include <base/clock.h>
+#include <base/limits.h>
 #include <counter/random.h>
 #include <rule/key.h>
 #include <rule/pick.h>
@@ -109,7 +112,7 @@ Result<StoredRule> check(Handle& handle, std::span<const Add> adds, Deadline dea
     }
     if (!refusal) return stored;
     if (reread || !may_be_stale) return fail(std::move(*refusal));
-    auto now = handle.reread(deadline);
+    auto now = handle.reread(std::min(deadline, deadline_in(std::chrono::milliseconds(limits::call_wait_ms_max))));
     if (!now)
       return fail(now.error().code == ErrorCode::unknown_counter ? std::move(now.error()) : std::move(*refusal));
     stored = std::move(*now);

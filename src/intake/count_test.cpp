@@ -166,6 +166,18 @@ TEST_F(CountFile, TalliesRejectsByReasonAndCountsTheRest) {
   EXPECT_EQ(count(path).lines_before, 8U);
 }
 
+TEST_F(CountFile, CountsMoreKeysThanACommitMayHave) {
+  std::string text;
+  for (int i = 0; i < 70'000; ++i) text += std::to_string(i) + "\n";
+  CountOptions options;
+  options.field = Field::line;
+  const auto report = count(folder_.write("a.log", text + text), options);
+  expect_done(report);
+  EXPECT_EQ(report.lines_counted, 140'000U);
+  EXPECT_EQ(counter_.keys().value_or_throw(), 70'000);
+  EXPECT_EQ(total("69999"), 2);
+}
+
 TEST_F(CountFile, KnowsAFileOfNothingButRejects) {
   const auto path = folder_.write("a.log", "one\ntwo\n");
   EXPECT_EQ(count(path).rejects.at("no request"), 2U);

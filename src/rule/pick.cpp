@@ -14,29 +14,31 @@ namespace {
 
 std::string counter_named(std::string_view counter) { return fmt::format("counter {}", quoted(counter)); }
 
-/// What can be wrong with the slot and the value of an add. `subject` begins the sentence: "the counter".
-Result<void> check_slot_and_value(std::string_view subject, const Rule& rule, const Add& add) {
+/// What can be wrong with the slot and the value of an add. `subject` gives the beginning of the sentence, "the
+/// counter"; it is called only where something is wrong, since making it costs more than the check.
+template <class Subject>
+Result<void> check_slot_and_value(const Subject& subject, const Rule& rule, const Add& add) {
   if (add.value && add.slot) {
     return fail(
         ErrorCode::value_invalid,
         fmt::format("an add to {} carries value {} and slot {}; give one of them, since a value chooses the slot",
-                    subject, *add.value, *add.slot));
+                    subject(), *add.value, *add.slot));
   }
   if (add.value && rule.pick != Pick::value) {
     return fail(ErrorCode::value_invalid, fmt::format("{} picks its slot by {}, so an add cannot carry value {}; leave "
                                                       "the value out",
-                                                      subject, to_text(rule.pick), *add.value));
+                                                      subject(), to_text(rule.pick), *add.value));
   }
   if (!add.value && !add.slot && rule.pick == Pick::value) {
     return fail(ErrorCode::value_invalid,
-                fmt::format("{} picks its slot by a value, and this add carries none; give a whole number", subject));
+                fmt::format("{} picks its slot by a value, and this add carries none; give a whole number", subject()));
   }
   if (add.slot && (*add.slot < 0 || *add.slot >= rule.slots)) {
     if (rule.slots == 1) {
-      return fail(ErrorCode::slot_missing, fmt::format("{} has slot 0 only, and {} is another", subject, *add.slot));
+      return fail(ErrorCode::slot_missing, fmt::format("{} has slot 0 only, and {} is another", subject(), *add.slot));
     }
     return fail(ErrorCode::slot_missing,
-                fmt::format("{} has slots 0 to {}, and {} is not one of them", subject, rule.slots - 1, *add.slot));
+                fmt::format("{} has slots 0 to {}, and {} is not one of them", subject(), rule.slots - 1, *add.slot));
   }
   return {};
 }
@@ -76,7 +78,8 @@ std::uint32_t request_hash(std::string_view request_id) noexcept {
 }
 
 Result<std::optional<int>> pick_slot(const Rule& rule, const EngineTraits& engine, const Add& add, std::uint64_t draw) {
-  if (auto checked = check_slot_and_value("the counter", rule, add); !checked) return fail(std::move(checked.error()));
+  if (auto checked = check_slot_and_value([] { return "the counter"; }, rule, add); !checked)
+    return fail(std::move(checked.error()));
   if (add.slot) return add.slot;
   const auto slots = static_cast<std::uint64_t>(rule.slots);
   const int drawn = static_cast<int>(draw % slots);
@@ -96,7 +99,7 @@ Result<std::optional<int>> pick_slot(const Rule& rule, const EngineTraits& engin
 Result<void> check_add(std::string_view counter, const Rule& rule, const Add& add) {
   if (auto checked = check_key_of_add(counter, rule, add); !checked) return checked;
   if (auto checked = check_request_id_of_add(counter, rule, add); !checked) return checked;
-  return check_slot_and_value(counter_named(counter), rule, add);
+  return check_slot_and_value([counter] { return counter_named(counter); }, rule, add);
 }
 
 }  // namespace splitcount::rule

@@ -221,32 +221,34 @@ class SideBySide(Case):
 class Signals(Case):
     """A signal ends a run after what is committed; the next run counts the rest."""
 
-    def interrupted(self, name):
+    COUNT = ("count", "-", "--counter", "w", "--key", "line", "--format", "lines", "--json", "--db")
+
+    def interrupted(self, name, database):
         reader, writer = os.pipe()
-        child = subprocess.Popen([PROGRAM, "count", "-", "--counter", "w", "--key", "line", "--format", "lines", "--json"],
-                                 cwd=self.folder, env=environment(), stdin=reader, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        child = subprocess.Popen([PROGRAM, *self.COUNT, database], cwd=self.folder, env=environment(), stdin=reader,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         os.close(reader)
         with os.fdopen(writer, "wb") as pipe:
             pipe.write(b"a\n" * 1000)
             pipe.flush()
-            deadline = time.monotonic() + 60
-            while not self.path("splitcount.db").exists() and time.monotonic() < deadline:
+            # The pipe stays open: without the signal the run would not end. It listens before it opens the database.
+            deadline = time.monotonic() + 120
+            while not self.path(database).exists() and time.monotonic() < deadline:
                 time.sleep(0.01)
-            time.sleep(0.3)
             child.send_signal(name)
-            time.sleep(0.2)
-        out, err = child.communicate(timeout=60)
+            out, err = child.communicate(timeout=120)
         return child.returncode, out.decode(), err.decode()
 
     def test_it_stops_part_way_says_so_and_the_next_run_counts_the_rest(self):
         for name in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(name):
-                code, out, err = self.interrupted(name)
+                database = f"{name.name}.db"
+                code, out, err = self.interrupted(name, database)
                 self.assertEqual(code, PARTIAL, (out, err))
                 self.assertIn("run it again", err)
                 self.assertEqual(json.loads(out)["stopped"], True)
-                self.json("count", "-", "--counter", "w", "--key", "line", "--format", "lines", stdin=b"a\n" * 1000)
-                self.assertEqual(self.total("w", "a"), 1000)
+                self.ok(*self.COUNT, database, stdin=b"a\n" * 1000)
+                self.assertEqual(self.total("w", "a", "--db", database), 1000)
 
 
 if __name__ == "__main__":

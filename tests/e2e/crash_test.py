@@ -6,7 +6,7 @@ import threading
 import time
 import unittest
 
-from support import DONE, LOG, PROGRAM, UNKNOWN, Case, environment, kill_points, random_numbers, targets_of
+from support import DONE, LOG, LOG_LINES, PROGRAM, UNKNOWN, Case, environment, kill_points, random_numbers, targets_of
 
 WRITERS = 8
 
@@ -23,8 +23,9 @@ class Count(Case):
         self.assertEqual(self.start("--db", "timed.db").wait(timeout=600), DONE)
         return time.monotonic() - started
 
-    def kill_until_done(self, numbers, longest, *words):
-        """Starts it again and again, each time killed after a while, until one run ends by itself. How many were killed."""
+    def kill_until_done(self, numbers, longest, *words, is_done=lambda: False):
+        """Starts it again and again, each time killed after a while, until one run ends by itself, or was killed when it
+        had done everything. How many were killed."""
         killed = 0
         while True:
             child = self.start(*words)
@@ -36,6 +37,8 @@ class Count(Case):
                 if child.wait(timeout=60) == DONE:
                     return killed
                 killed += 1
+                if is_done():
+                    return killed
                 # Where a run is killed before it can commit, a later one gets more time.
                 longest *= 1.05
 
@@ -62,9 +65,10 @@ class Count(Case):
         longest = self.seconds_of_a_whole_run()
         wanted, killed, rounds = kill_points(10, 2, 100), 0, 0
         while killed < wanted:
-            killed += self.kill_until_done(numbers, longest, "--again")
             rounds += 1
             times = self.COPIES * (1 + rounds)
+            killed += self.kill_until_done(numbers, longest, "--again",
+                                           is_done=lambda right=times * LOG_LINES: sum(self.counts().values()) == right)
             self.assertEqual(self.counts(), {key: times * n for key, n in targets_of(LOG.read_bytes()).items()},
                              f"after {killed} kills in {rounds} rounds")
         print(f"count --again: {killed} kills in {rounds} rounds", flush=True)

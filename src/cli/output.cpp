@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -42,6 +43,11 @@ int write_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(descriptor, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EAGAIN) {  // somebody who shares the stream made it non-blocking
+      pollfd writable{descriptor, POLLOUT, 0};
+      (void)::poll(&writable, 1, -1);
+      continue;
+    }
     if (written < 0) return errno;
     text.remove_prefix(static_cast<std::size_t>(written));
   }

@@ -24,9 +24,9 @@ struct Reading {
 };
 
 /// The field of a line (which has neither newline nor its carriage return). Whether it is a valid key is not checked.
-/// A line needs only what lies before its field: what is broken behind it does not matter. An agent or an
-/// unfinished line's last field without its closing quote is taken up to the end of the line for the agent,
-/// which is the last thing in a line; elsewhere nobody can know where the field ends, and it is refused.
+/// A line needs only what lies before its field: what is broken behind it does not matter. A field without its closing
+/// quote is refused, since nobody can know where it ends; but for the agent, which is the last thing in a line and is
+/// taken to the line's end.
 [[nodiscard]] Reading read_key(std::string_view line, Field field, std::size_t line_bytes_max, std::string& scratch);
 
 /// Why rule::is_valid_key refuses this text; none where it does not.

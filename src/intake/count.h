@@ -2,7 +2,14 @@
 //
 // A file is known, per counter and key field, by the (decompressed) bytes up to the committed position and not by its
 // name: longer files that begin with them are the same file, grown. The position is a stream (Combiner::apply) and
-// commits together with its counts, so a run that is killed anywhere goes on where it stopped.
+// commits together with its counts, so a run that is killed anywhere goes on where it stopped. A copy that is shorter
+// than what was committed is another file.
+//
+// A last line without a newline waits for the next run, in a plain file as in a .gz or a pipe, so that a file is the same
+// however it comes. Compressed data that is damaged or cut is counted up to there, and then it is an error.
+//
+// A pass with CountOptions::again has a position of its own until it has reached the end of the file; then a run without
+// it knows the file up to there.
 #pragma once
 
 #include <atomic>

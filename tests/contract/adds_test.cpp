@@ -116,8 +116,11 @@ TEST_P(Adds, WithARequestIdAreRefusedWhereEveryRetryCounts) {
 
 TEST_P(Adds, ManyInOneCallAreMergedByKey) {
   auto counter = make("page_views", {.key = "page", .slots = 4, .pick = Pick::random});
-  const std::vector<Add> adds{{.key = "k", .amount = 1}, {.key = "other", .amount = 10}, {.key = "k", .amount = 2},
-                              {.key = "k", .amount = 3}, {.key = "z", .amount = -4}};
+  const std::vector<Add> adds{{.key = "k", .amount = 1},
+                              {.key = "other", .amount = 10},
+                              {.key = "k", .amount = 2},
+                              {.key = "k", .amount = 3},
+                              {.key = "z", .amount = -4}};
   for (const auto& answer : door_->add_many(counter, adds)) EXPECT_TRUE(done(answer));
   EXPECT_EQ(total(counter, "k"), 6);
   EXPECT_EQ(total(counter, "other"), 10);

@@ -156,7 +156,8 @@ TEST_P(CallersTransaction, SurvivesARefusedPlainSqlAddWhichLeavesNothing) {
   ASSERT_TRUE(done(counter.add({.key = "full", .amount = amount_max, .slot = 0})));
   ASSERT_TRUE(ran(session_->begin()));
   insert_order();
-  for (const Add& bad : {Add{.key = "full", .request_id = "r1", .slot = 0}, Add{.key = "a", .request_id = "r2", .slot = 2}}) {
+  for (const Add& bad :
+       {Add{.key = "full", .request_id = "r1", .slot = 0}, Add{.key = "a", .request_id = "r2", .slot = 2}}) {
     const auto answer = session_->add("page_views", counter.rule(), bad);
     ASSERT_FALSE(answer.has_value());
     if (!session_->in_transaction() || traits().refusal_kills_transaction) {

@@ -105,14 +105,14 @@ inline std::string door_test_name(const testing::TestParamInfo<EngineAndDoor>& i
   return std::get<0>(info.param).name + "_" + door_name(std::get<1>(info.param));
 }
 
-#define SPLITCOUNT_ON_EVERY_ENGINE(fixture)                                                            \
+#define SPLITCOUNT_ON_EVERY_ENGINE(fixture)                                                                \
   INSTANTIATE_TEST_SUITE_P(Engine, fixture, testing::ValuesIn(splitcount::contract::engines_under_test()), \
                            splitcount::contract::engine_test_name)
-#define SPLITCOUNT_AT_EVERY_DOOR(fixture)                                                                       \
-  INSTANTIATE_TEST_SUITE_P(Door, fixture,                                                                       \
-                           testing::Combine(testing::ValuesIn(splitcount::contract::engines_under_test()),      \
-                                            testing::Values(DoorKind::own, DoorKind::caller, DoorKind::sql,     \
-                                                            DoorKind::combined)),                               \
-                           splitcount::contract::door_test_name)
+#define SPLITCOUNT_AT_EVERY_DOOR(fixture)                                                                    \
+  INSTANTIATE_TEST_SUITE_P(                                                                                  \
+      Door, fixture,                                                                                         \
+      testing::Combine(testing::ValuesIn(splitcount::contract::engines_under_test()),                        \
+                       testing::Values(DoorKind::own, DoorKind::caller, DoorKind::sql, DoorKind::combined)), \
+      splitcount::contract::door_test_name)
 
 }  // namespace splitcount::contract

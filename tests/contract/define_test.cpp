@@ -41,7 +41,10 @@ TEST_P(Define, AgainWithTheSameRuleChangesNothing) {
 }
 
 TEST_P(Define, OptionsLeftOutMeanAsStored) {
-  make("page_views", {.key = "page", .slots = 4, .pick = Pick::random, .missing = Missing::error,
+  make("page_views", {.key = "page",
+                      .slots = 4,
+                      .pick = Pick::random,
+                      .missing = Missing::error,
                       .retries = Retries{true, std::chrono::hours(24)}});
   Defined what;
   const auto again = database_->define("page_views", {}, {}, &what);
@@ -124,8 +127,8 @@ TEST_P(Define, RefusesNamesThatAreNoNames) {
 }
 
 TEST_P(Define, RefusesKeyColumnsThatAreNoNames) {
-  for (const std::string key : {"", "Page", "a b", "slot", "n", "amount", "request_id", "value", "total", "select",
-                                "x\"; drop table y; --"}) {
+  for (const std::string key :
+       {"", "Page", "a b", "slot", "n", "amount", "request_id", "value", "total", "select", "x\"; drop table y; --"}) {
     EXPECT_TRUE(refused(database_->define("page_views", {.key = key}), ErrorCode::name_invalid)) << key;
   }
 }
@@ -245,7 +248,10 @@ class Find : public Contract {};
 SPLITCOUNT_ON_EVERY_ENGINE(Find);
 
 TEST_P(Find, RulesArePersistentAcrossPrograms) {
-  const RuleOptions options{.key = "page", .slots = 7, .pick = Pick::request, .missing = Missing::error,
+  const RuleOptions options{.key = "page",
+                            .slots = 7,
+                            .pick = Pick::request,
+                            .missing = Missing::error,
                             .retries = Retries{true, std::chrono::hours(36)}};
   const auto rule = make("page_views", options).rule();
   auto other = another();

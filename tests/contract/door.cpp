@@ -92,9 +92,10 @@ class CombinedDoor final : public Door {
   std::vector<Result<Told>> add_many(Counter& counter, std::span<const Add> adds) override {
     auto promise = std::make_shared<std::promise<std::vector<Result<Added>>>>();
     auto answers = promise->get_future();
-    const auto taken = combiner_.submit(
-        counter, adds, std::chrono::steady_clock::now() + answer_wait,
-        [promise](std::span<const Result<Added>> results) { promise->set_value({results.begin(), results.end()}); });
+    const auto taken = combiner_.submit(counter, adds, std::chrono::steady_clock::now() + answer_wait,
+                                        [promise](std::span<const Result<Added>> results) {
+                                          promise->set_value({results.begin(), results.end()});
+                                        });
     if (!taken) return everywhere(adds.size(), taken.error());
     std::vector<Result<Told>> out;
     for (const auto& answer : answers.get()) {

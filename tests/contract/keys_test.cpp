@@ -8,16 +8,71 @@ namespace {
 
 std::vector<std::string> keys_that_must_stay_apart() {
   return {
-      "Ab", "ab", "AB", "aB", "ab ", "ab  ", " ab", "ab\t", "ab\n", "ab\r\n",          // case and blanks
-      "\xc3\xa9", "e\xcc\x81",                                                          // both Unicode forms of é
-      "e", "E", "\xc3\x89", "\xc3\xb1", "n", "\xc3\x9f", "ss", "\xef\xac\x80", "ff",    // collation's neighbours
-      "11", "011", "1.1e1", "11.0", "+11", "0xb", " 11", "-0", "0", "NULL", "null", "true", "''", "\"",
-      "\xef\xbf\xbd", "?", "\xe2\x80\x8b", "\xe2\x80\x8bx", "x", "x\xef\xb8\x8f",       // U+FFFD, zero width, selectors
-      "\xf0\x9f\x98\x80", "\xf0\x9f\x98\x81", "\xf4\x8f\xbf\xbf", "\x01", "\x7f",       // outside the first plane
-      "%", "_", "\\", "\\\\", "/*", "--", "a;b", "$1", ":k", "{key}", "{}",
-      "\xef\xbb\xbf" "bom", "bom",
-      std::string(299, 'k') + "a", std::string(299, 'k') + "b", std::string(299, 'k'),  // 300 bytes, last differs
-      std::string(767, 'k') + "a", std::string(767, 'k') + "b",
+      "Ab",
+      "ab",
+      "AB",
+      "aB",
+      "ab ",
+      "ab  ",
+      " ab",
+      "ab\t",
+      "ab\n",
+      "ab\r\n",  // case and blanks
+      "\xc3\xa9",
+      "e\xcc\x81",  // both Unicode forms of é
+      "e",
+      "E",
+      "\xc3\x89",
+      "\xc3\xb1",
+      "n",
+      "\xc3\x9f",
+      "ss",
+      "\xef\xac\x80",
+      "ff",  // collation's neighbours
+      "11",
+      "011",
+      "1.1e1",
+      "11.0",
+      "+11",
+      "0xb",
+      " 11",
+      "-0",
+      "0",
+      "NULL",
+      "null",
+      "true",
+      "''",
+      "\"",
+      "\xef\xbf\xbd",
+      "?",
+      "\xe2\x80\x8b",
+      "\xe2\x80\x8bx",
+      "x",
+      "x\xef\xb8\x8f",  // U+FFFD, zero width, selectors
+      "\xf0\x9f\x98\x80",
+      "\xf0\x9f\x98\x81",
+      "\xf4\x8f\xbf\xbf",
+      "\x01",
+      "\x7f",  // outside the first plane
+      "%",
+      "_",
+      "\\",
+      "\\\\",
+      "/*",
+      "--",
+      "a;b",
+      "$1",
+      ":k",
+      "{key}",
+      "{}",
+      "\xef\xbb\xbf"
+      "bom",
+      "bom",
+      std::string(299, 'k') + "a",
+      std::string(299, 'k') + "b",
+      std::string(299, 'k'),  // 300 bytes, last differs
+      std::string(767, 'k') + "a",
+      std::string(767, 'k') + "b",
   };
 }
 

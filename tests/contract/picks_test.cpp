@@ -104,8 +104,7 @@ TEST_P(Picks, SpreadUsesSlotZeroWhileNobodyHoldsIt) {
 }
 
 TEST_P(Picks, RequestUsesTheHashOfTheId) {
-  auto counter = make("page_views",
-                      {.key = "page", .slots = 13, .pick = Pick::request, .retries = Retries{true, {}}});
+  auto counter = make("page_views", {.key = "page", .slots = 13, .pick = Pick::request, .retries = Retries{true, {}}});
   for (const std::string id : {"7f3a", "a", "b", "id with blanks", "\xc3\xa9t\xc3\xa9", "0", "zzzzzzzzzzzzzzzzzzz"}) {
     EXPECT_EQ(slot_after(counter, {.key = "k", .request_id = id}), static_cast<int>(fnv1a(id) % 13U)) << id;
   }
@@ -141,8 +140,10 @@ TEST_P(Picks, StridedValuesAreEvenOverAPrimeAndUnevenOverAComposite) {
 }
 
 TEST_P(Picks, AGivenSlotIsUsedWhateverThePick) {
-  for (const auto& [name, pick] : {std::pair{"by_session", Pick::session}, {"by_spread", Pick::spread},
-                                   {"by_random", Pick::random}, {"by_free", Pick::free}}) {
+  for (const auto& [name, pick] : {std::pair{"by_session", Pick::session},
+                                   {"by_spread", Pick::spread},
+                                   {"by_random", Pick::random},
+                                   {"by_free", Pick::free}}) {
     auto counter = make(name, {.key = "page", .slots = 8, .pick = pick});
     for (const int slot : {6, 0, 6}) ASSERT_TRUE(done(add(counter, {.key = "a", .slot = slot})));
     EXPECT_EQ(slots(counter, "a"), (std::vector<Slot>{{0, 1}, {6, 2}})) << name;

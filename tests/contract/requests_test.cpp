@@ -105,8 +105,10 @@ TEST_P(Requests, OfAnAddOfNothingAreKnownToo) {
 
 TEST_P(Requests, TwiceInOneCallCountOnce) {
   auto counter = make("page_views", {.key = "page", .slots = 4, .pick = Pick::random, .retries = for_ever});
-  const std::vector<Add> adds{{.key = "k", .amount = 2, .request_id = "r1"}, {.key = "k", .amount = 1},
-                              {.key = "k", .amount = 2, .request_id = "r1"}, {.key = "k", .amount = 4, .request_id = "r2"}};
+  const std::vector<Add> adds{{.key = "k", .amount = 2, .request_id = "r1"},
+                              {.key = "k", .amount = 1},
+                              {.key = "k", .amount = 2, .request_id = "r1"},
+                              {.key = "k", .amount = 4, .request_id = "r2"}};
   const auto answers = door_->add_many(counter, adds);
   expect_replay(answers[0], false);
   expect_replay(answers[2], true);
@@ -116,7 +118,8 @@ TEST_P(Requests, TwiceInOneCallCountOnce) {
 
 TEST_P(Requests, TwiceInOneCallWithAnotherAmountAreRefused) {
   auto counter = make("page_views", {.key = "page", .retries = for_ever});
-  const std::vector<Add> adds{{.key = "k", .amount = 1, .request_id = "r1"}, {.key = "k", .amount = 5, .request_id = "r1"}};
+  const std::vector<Add> adds{{.key = "k", .amount = 1, .request_id = "r1"},
+                              {.key = "k", .amount = 5, .request_id = "r1"}};
   const auto answers = door_->add_many(counter, adds);
   EXPECT_TRUE(refused(answers[1], ErrorCode::request_conflict));
   EXPECT_EQ(total(counter, "k"), door_->all_or_nothing() ? 0 : 1);
@@ -153,7 +156,8 @@ TEST_P(Requests, CountAnewAfterTheWindowAlsoBeforeAnyPurge) {
   expect_replay(add(counter, {.key = "k", .amount = 10, .request_id = "r1"}), false);
   EXPECT_EQ(total(counter, "k"), 11) << "an expired id is free for another amount";
   EXPECT_TRUE(refused(add(counter, {.key = "k", .amount = 7, .request_id = "r1"}), ErrorCode::request_conflict) ||
-              total(counter, "k") == 18) << "a new window began with the second add, unless it has passed too";
+              total(counter, "k") == 18)
+      << "a new window began with the second add, unless it has passed too";
 }
 
 TEST_P(Requests, AreKnownWithinALongWindow) {

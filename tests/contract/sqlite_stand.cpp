@@ -182,8 +182,8 @@ class SqliteStand final : public Stand {
 std::unique_ptr<Stand> make_sqlite_stand(const std::string& parent) {
   if (!parent.empty()) return std::make_unique<SqliteStand>(parent);
   const std::string memory = "/dev/shm";
-  return std::make_unique<SqliteStand>(access(memory.c_str(), W_OK) == 0 ? memory
-                                                                         : std::filesystem::temp_directory_path().string());
+  return std::make_unique<SqliteStand>(
+      access(memory.c_str(), W_OK) == 0 ? memory : std::filesystem::temp_directory_path().string());
 }
 
 }  // namespace splitcount::contract

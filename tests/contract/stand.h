@@ -49,9 +49,9 @@ class Session {
 
 /// Where engines may differ without breaking a promise.
 struct Traits {
-  std::string dialect;          ///< for Database::script
-  std::string engine;           ///< Status::engine
-  bool one_writer = false;      ///< a write transaction excludes every other; spread means slot 0
+  std::string dialect;      ///< for Database::script
+  std::string engine;       ///< Status::engine
+  bool one_writer = false;  ///< a write transaction excludes every other; spread means slot 0
   int slots_default = 16;
   bool padded = false;
   bool journal = false;

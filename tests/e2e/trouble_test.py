@@ -187,6 +187,21 @@ class Answers(Case):
             answer = self.run_program("top", "page_views", "-n", "1498", stdout=gone)
         self.assertEqual((answer.code, answer.err), (DONE, ""))
 
+    def test_a_slow_reader_of_a_stream_that_does_not_block_gets_everything(self):
+        self.copy_log()
+        self.json("count", "access.log", "--key", "line")
+        whole = self.ok("top", "page_views", "-n", "10000")
+        reader, writer = os.pipe()
+        os.set_blocking(writer, False)
+        child = subprocess.Popen([PROGRAM, "top", "page_views", "-n", "10000"], cwd=self.folder, env=environment(), stdout=writer)
+        os.close(writer)
+        got = b""
+        while piece := os.read(reader, 1000):
+            got += piece
+        os.close(reader)
+        self.assertEqual(child.wait(timeout=60), DONE)
+        self.assertEqual(got.decode().splitlines()[:-1], whole.splitlines()[:-1])  # the last line is the time
+
     def test_closed_standard_streams_never_become_files(self):
         self.write("words", b"a\n\xff\n")
         script = '"$0" count words --format lines --key line --counter w --rejects rejects.txt <&- >&- 2>&-'

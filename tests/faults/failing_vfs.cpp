@@ -67,7 +67,9 @@ bool survives_power_loss(const WatchedFile& file) {
 
 void note(State& now, WatchedFile& file, RecordedFile::Change change) {
   if (!now.at_each || !survives_power_loss(file)) return;
-  now.recording[file.name].unsynced.push_back(std::move(change));
+  auto& recorded = now.recording[file.name];
+  if (recorded.removed) recorded = {};  // another file of the same name
+  recorded.unsynced.push_back(std::move(change));
   now.at_each(now.recording);
 }
 
@@ -123,7 +125,10 @@ int sync_file(sqlite3_file* file, int flags) {
   auto* real = mine.real();
   if (!mine.watched) return real->pMethods->xSync(real, flags);
   const std::scoped_lock lock(state().mutex);
-  if (fails(state(), FileCall::sync)) return SQLITE_IOERR_FSYNC;
+  if (fails(state(), FileCall::sync)) {
+    if (state().failure == Failure::half) (void)real->pMethods->xSync(real, flags);
+    return SQLITE_IOERR_FSYNC;
+  }
   const int code = real->pMethods->xSync(real, flags);
   if (code == SQLITE_OK) note_sync(state(), mine);
   return code;
@@ -183,10 +188,10 @@ int unmap_shared(sqlite3_file* file, int remove) {
   return watched(file).real()->pMethods->xShmUnmap(watched(file).real(), remove);
 }
 
-const sqlite3_io_methods methods = {2,           close_file,   read_file,    write_file,      truncate_file,
-                                    sync_file,   size_of_file, lock_file,    unlock_file,     check_lock,
-                                    control_file, sector_size, characteristics, map_shared,   lock_shared,
-                                    barrier_shared, unmap_shared, nullptr,   nullptr};
+const sqlite3_io_methods methods = {
+    2,           close_file,     read_file,    write_file,   truncate_file, sync_file,       size_of_file,
+    lock_file,   unlock_file,    check_lock,   control_file, sector_size,   characteristics, map_shared,
+    lock_shared, barrier_shared, unmap_shared, nullptr,      nullptr};
 
 int open_file(sqlite3_vfs*, const char* path, sqlite3_file* file, int flags, int* flags_out) {
   auto& mine = *new (file) WatchedFile{};
@@ -203,6 +208,27 @@ int open_file(sqlite3_vfs*, const char* path, sqlite3_file* file, int flags, int
   return code;
 }
 
+int delete_file(sqlite3_vfs*, const char* path, int sync_folder) {
+  const std::scoped_lock lock(state().mutex);
+  auto& now = state();
+  const std::string_view text(path);
+  const bool mine = !now.folder.empty() && text.starts_with(now.folder);
+  if (mine && fails(now, FileCall::remove)) {
+    if (now.failure == Failure::half) (void)real_vfs->xDelete(real_vfs, path, sync_folder);
+    return SQLITE_IOERR_DIR_FSYNC;
+  }
+  const int code = real_vfs->xDelete(real_vfs, path, sync_folder);
+  if (code != SQLITE_OK || !mine || !now.at_each) return code;
+  const std::string name(text.substr(text.rfind('/') + 1));
+  if (sync_folder != 0) {
+    now.recording.erase(name);
+  } else if (const auto found = now.recording.find(name); found != now.recording.end()) {
+    found->second.removed = true;
+  }
+  now.at_each(now.recording);
+  return code;
+}
+
 }  // namespace
 
 void install() {
@@ -213,6 +239,7 @@ void install() {
     copy.zName = "failing";
     copy.szOsFile = static_cast<int>(sizeof(WatchedFile)) + real_vfs->szOsFile;
     copy.xOpen = open_file;
+    copy.xDelete = delete_file;
     copy.pNext = nullptr;
     return copy;
   }();

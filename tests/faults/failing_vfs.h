@@ -11,13 +11,13 @@
 namespace splitcount::faults {
 
 /// What the file system can be asked for, as far as it can fail.
-enum class FileCall : std::uint8_t { open, read, write, truncate, sync, lock, shared_memory };
+enum class FileCall : std::uint8_t { open, read, write, truncate, sync, lock, shared_memory, remove };
 
 /// How a call fails.
 enum class Failure : std::uint8_t {
   io_error,  ///< the operating system failed it
   full,      ///< no room left (writes only; other calls fail as io_error)
-  half,      ///< a write that stores its first half and then fails
+  half,      ///< a write stores its first half and then fails; a sync or a removal is done and then reported as failed
 };
 
 namespace failing_vfs {
@@ -44,6 +44,7 @@ struct RecordedFile {
   };
   std::string synced;
   std::vector<Change> unsynced;
+  bool removed = false;  ///< without a sync of its folder, so it may be there again
 };
 /// By file name without its folder.
 using Recording = std::map<std::string, RecordedFile>;

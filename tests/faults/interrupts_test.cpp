@@ -52,8 +52,8 @@ TEST_P(Interrupts, AtAnyStepLeaveAllOfAnAddOrNothing) {
     const std::string second = id + "b";
     const std::string third = id + "c";
     const std::string key = "k" + std::to_string(nth % 40);  // some are new, some are there
-    const std::vector<Add> adds{{.key = key, .request_id = id}, {.key = "k", .request_id = second},
-                                {.key = "k", .request_id = third}};
+    const std::vector<Add> adds{
+        {.key = key, .request_id = id}, {.key = "k", .request_id = second}, {.key = "k", .request_id = third}};
     const auto before = interrupts.load();
     steps_left = nth;
     const auto answers = door->add_many(counter, adds);

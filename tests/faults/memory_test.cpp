@@ -63,7 +63,8 @@ class Memory : public testing::TestWithParam<bool> {
     note(numbered_amount(first), added ? nullptr : &added.error(), acknowledged, unknown);
     const std::vector<Add> adds{two.add(), three.add()};
     const auto many = counter->add(adds);
-    note(numbered_amount(first + 1) + numbered_amount(first + 2), many ? nullptr : &many.error(), acknowledged, unknown);
+    note(numbered_amount(first + 1) + numbered_amount(first + 2), many ? nullptr : &many.error(), acknowledged,
+         unknown);
     (void)counter->total("key1");
     (void)counter->top(3);
     (void)counter->slots("key1");

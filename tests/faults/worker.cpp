@@ -69,12 +69,12 @@ int combine(const Words& words) {
       for (std::int64_t number = first + sender; number < end; number += senders) {
         const NumberedAdd numbered(number);
         const auto one = numbered.add();
-        const auto taken = combiner.submit(
-            counter, std::span(&one, 1), std::chrono::steady_clock::now() + std::chrono::minutes(1),
-            [&failures, number](std::span<const Result<Added>> results) {
-              if (results.front()) acknowledge(number);
-              if (!results.front()) failures += trouble(results.front().error());
-            });
+        const auto taken =
+            combiner.submit(counter, std::span(&one, 1), std::chrono::steady_clock::now() + std::chrono::minutes(1),
+                            [&failures, number](std::span<const Result<Added>> results) {
+                              if (results.front()) acknowledge(number);
+                              if (!results.front()) failures += trouble(results.front().error());
+                            });
         if (!taken) failures += trouble(taken.error());
       }
     });

@@ -6,7 +6,7 @@ import threading
 import time
 import unittest
 
-from support import DONE, LOG, LOG_LINES, PROGRAM, UNKNOWN, Case, environment, kill_points, random_numbers, targets_of
+from support import DONE, FAILED, LOG, LOG_LINES, PROGRAM, UNKNOWN, Case, environment, kill_points, random_numbers, targets_of
 
 WRITERS = 8
 
@@ -102,7 +102,8 @@ class Add(Case):
         return killed[0]
 
     def add(self, *words, kill_after=None):
-        """The exit code; None where it was killed before it ended."""
+        """The exit code; None where it was killed before it ended. On a slow disk eight writers may keep one out for longer
+        than it waits: it then says so and has changed nothing, which the totals prove."""
         child = subprocess.Popen([PROGRAM, "add", *words], cwd=self.folder, env=environment(), stdin=subprocess.DEVNULL,
                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         try:
@@ -112,7 +113,8 @@ class Add(Case):
             _, err = child.communicate(timeout=60)
             if child.returncode == -signal.SIGKILL:
                 return None
-        self.assertIn(child.returncode, (DONE, UNKNOWN), err)
+        if b"was locked by another session" not in err:
+            self.assertIn(child.returncode, (DONE, UNKNOWN), err)
         return child.returncode
 
     def kill_time(self, own):
@@ -137,7 +139,8 @@ class Add(Case):
             for kill_after in [None] * own.randrange(0, 2) + [self.kill_time(own)]:
                 code = self.add("hits", "--by", str(amount), kill_after=kill_after)
                 with lock:
-                    (acked if code == DONE else unknown)[0] += amount
+                    if code != FAILED:
+                        (acked if code == DONE else unknown)[0] += amount
             return code is None
 
         killed = self.run_writers("add", kill_points(40, 8, 1000), write)

@@ -76,15 +76,17 @@ Error made(std::string_view sqlstate, std::string message) {
   return error;
 }
 
-/// The last thing in libpq's verbose words that looks like ": 28P01: ".
+/// The last thing in libpq's verbose words that looks like ":  28P01: ", and holds a digit as every state does.
 std::string_view state_in(std::string_view said) {
   constexpr std::size_t state_length = 5;
   std::string_view found;
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto fits = [is_digit](char c) { return is_digit(c) || (c >= 'A' && c <= 'Z'); };
   for (auto at = said.find(": "); at != std::string_view::npos; at = said.find(": ", at + 1)) {
-    const auto state = said.substr(at + 2, state_length);
-    const auto fits = [](char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z'); };
+    const auto begin = std::min(said.find_first_not_of(' ', at + 1), said.size());
+    const auto state = said.substr(begin, state_length);
     if (state.size() == state_length && std::all_of(state.begin(), state.end(), fits) &&
-        said.substr(at + 2 + state_length).starts_with(": ")) {
+        std::any_of(state.begin(), state.end(), is_digit) && said.substr(begin + state_length).starts_with(": ")) {
       found = state;
     }
   }

@@ -196,7 +196,6 @@ Result<void> AddsCall::settle_row(Query& query, const rule::MergedRow& row) {
                              fmt::format("slot {} of {} holds {}, and an add of {} would take it out of signed 64 bits",
                                          row.slot, where(row.key), stored, adds_[index].amount)));
   }
-  if (settled.refused.size() == row.count) return {};
   if (!*found || settled.n != stored) writes_.push_back({&row, settled.n});
   return {};
 }

@@ -254,6 +254,22 @@ TEST_F(Adds, RefusesTheRuleOfYesterday) {
   EXPECT_EQ(add(**again, to_key("k")), "0");
 }
 
+TEST_F(Adds, FollowsANewRuleOnTheSameConnection) {
+  const auto before = define("page_views", by_page());
+  EXPECT_EQ(add(before, to_key("k")), "0");
+  EXPECT_EQ(connection().total(before, "k").value()->total, 1);
+  auto& c = connection();
+  ASSERT_TRUE(c.begin(soon()));
+  ASSERT_TRUE(c.drop(before));
+  ASSERT_TRUE(c.commit());
+  auto rule = once();
+  rule.key = "visitor";
+  const auto now = define("page_views", rule);
+  EXPECT_EQ(add(now, to_key("k", 7, 3, "X")), "3");
+  EXPECT_EQ(connection().total(now, "k").value()->total, 7);
+  EXPECT_EQ(plain().rows("SELECT visitor, total FROM page_views"), "k|7");
+}
+
 TEST_F(Adds, RefusesTheRuleOfBeforeAnUninstall) {
   const auto before = define("page_views", by_page());
   auto& c = connection();

@@ -172,6 +172,17 @@ TEST_P(CallersTransaction, SurvivesARefusedPlainSqlAddWhichLeavesNothing) {
   EXPECT_EQ(total(counter, "after"), 1) << "the id of the refused add was not used up";
 }
 
+TEST_P(CallersTransaction, WithTemporaryTablesOfOurNamesCountsWhereOthersSeeIt) {
+  auto counter = make("page_views", {.key = "page", .slots = 2, .retries = Retries{true, {}}});
+  ASSERT_TRUE(ran(session_->run("CREATE TEMPORARY TABLE page_views_slots (page text, slot integer, n integer)")));
+  ASSERT_TRUE(ran(session_->run("CREATE TEMPORARY TABLE splitcount_counters (name text, version integer)")));
+  ASSERT_TRUE(ran(session_->begin()));
+  const auto added = counter.add(session_->caller(), Add{.key = "k", .request_id = "r1"});
+  ASSERT_TRUE(ran(added ? session_->commit() : session_->rollback()));
+  EXPECT_TRUE(done(added));
+  EXPECT_EQ(total(counter, "k"), added ? 1 : 0);
+}
+
 TEST_P(CallersTransaction, OfAnotherDatabaseCountsByThatDatabasesRuleOrNotAtAll) {
   auto counter = make("page_views", {.key = "page", .slots = 64, .pick = Pick::random});
   auto elsewhere = engine_->make();

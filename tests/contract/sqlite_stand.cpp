@@ -59,7 +59,11 @@ class SqliteStatement {
 class SqliteSession final : public Session {
  public:
   explicit SqliteSession(const std::string& path) {
-    if (sqlite3_open(path.c_str(), &handle_) != SQLITE_OK) throw std::runtime_error(sqlite3_errmsg(handle_));
+    if (sqlite3_open(path.c_str(), &handle_) != SQLITE_OK) {
+      std::runtime_error error(sqlite3_errmsg(handle_));
+      sqlite3_close(handle_);
+      throw error;
+    }
     sqlite3_busy_timeout(handle_, busy_wait_ms);
   }
   ~SqliteSession() override { sqlite3_close(handle_); }

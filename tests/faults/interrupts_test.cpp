@@ -97,7 +97,8 @@ TEST_F(InterruptedCaller, IsToldWhetherTheTransactionIsDeadAndWhatWasCounted) {
   for (bool fired = true; fired; nth += stride) {
     ASSERT_LT(nth, 200'000) << "an add has an end";
     const std::string id = std::to_string(nth);
-    const std::vector<Add> adds{{.key = "new" + std::to_string(nth % 2), .request_id = id}, {.key = "k"}};
+    const std::string key = nth % 2 == 0 ? "new0" : "new1";
+    const std::vector<Add> adds{{.key = key, .request_id = id}, {.key = "k"}};
     ASSERT_TRUE(ran(session->begin()));
     ASSERT_TRUE(ran(session->run("INSERT INTO orders (id) VALUES (1)")));
     const auto before = interrupts.load();

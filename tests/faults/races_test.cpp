@@ -168,7 +168,7 @@ TEST(RacesOfProcesses, EightCountExactlyBesideAProgramOfTheUsersAndNobodyStarves
 }
 
 TEST(RacesOfProcesses, EightCountExactlyOnADiskWhereEachCommitTakesItsTime) {
-  expect_exact_storm(std::filesystem::temp_directory_path().string(), scale(30, 500, 10'000), scale(0, 1, 100));
+  expect_exact_storm(std::filesystem::temp_directory_path().string(), scale(30, 500, 2'000), scale(0, 1, 100));
 }
 
 }  // namespace

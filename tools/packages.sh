@@ -9,6 +9,7 @@ packages_build=(
   libfmt-dev           # sentences and tables
   libexpected-dev      # tl::expected, the base of Result<T>
   libsqlite3-dev       # the embedded engine
+  libpq-dev            # PostgreSQL's client
   zlib1g-dev           # .gz logs
   libssl-dev           # SHA-256, by which a counted file is known again
   libcli11-dev         # the command line
@@ -59,4 +60,19 @@ apt_install() {
   local options=(-y -q --no-install-recommends -o DPkg::Lock::Timeout=300)
   export DEBIAN_FRONTEND=noninteractive
   apt-get install "${options[@]}" "$@" || { apt-get update -q && apt-get install "${options[@]}" "$@"; }
+}
+
+# PostgreSQL 15 for tests that start servers of their own. Its package would make and start a cluster when it is
+# installed, which nobody asked for; one that is there already stays as it is.
+install_postgresql() {
+  local settings=/etc/postgresql-common/createcluster.conf kept status=0
+  if [ -x /usr/lib/postgresql/15/bin/postgres ]; then return; fi
+  install_packages postgresql-common
+  kept=$(mktemp)
+  cp -p "$settings" "$kept"
+  printf 'create_main_cluster = false\n' >>"$settings"
+  (install_packages postgresql-15) || status=$?
+  cp -p "$kept" "$settings"
+  rm -f "$kept"
+  return "$status"
 }

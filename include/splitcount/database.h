@@ -13,6 +13,7 @@
 #include <splitcount/rule.h>
 
 struct sqlite3;  // native handles are borrowed, never owned
+struct pg_conn;  // PGconn
 
 namespace splitcount {
 
@@ -25,10 +26,12 @@ struct Access;
 class SPLITCOUNT_EXPORT Caller {
  public:
   explicit Caller(sqlite3* handle) noexcept : handle_(handle), engine_(Engine::sqlite) {}
+  /// A PGconn*. Its client_encoding is UTF8.
+  explicit Caller(pg_conn* handle) noexcept : handle_(handle), engine_(Engine::postgresql) {}
 
  private:
   friend struct counter::Access;
-  enum class Engine : std::uint8_t { sqlite };
+  enum class Engine : std::uint8_t { sqlite, postgresql };
   void* handle_;
   Engine engine_;
 };
@@ -87,7 +90,7 @@ struct CounterInfo {
 
 /// What the database promises, as `status` shows it.
 struct Status {
-  std::string engine;              ///< "sqlite"
+  std::string engine;              ///< "sqlite", "postgresql"
   std::string engine_version;      ///< "3.40.1"
   std::string durability;          ///< the durability class in words
   std::vector<std::string> warnings;  ///< where the database is set weaker, or work is overdue
@@ -100,7 +103,8 @@ struct Status {
 /// `define` creates a database file. Counters and combiners keep the pool of connections alive.
 class SPLITCOUNT_EXPORT Database {
  public:
-  /// `sqlite:PATH`, or a PATH without a scheme. The error is config_invalid for a DSN that names no engine.
+  /// `sqlite:PATH`, or a PATH without a scheme; `postgresql://...`, `postgresql:host=... dbname=...`,
+  /// `postgresql:service=NAME`. The error is config_invalid for a DSN that names no engine.
   [[nodiscard]] static Result<Database> open(std::string_view dsn);
 
   /// Creates the counter, or finds it unchanged; another rule is the error rule_differs, which shows the
@@ -116,7 +120,7 @@ class SPLITCOUNT_EXPORT Database {
   [[nodiscard]] Result<void> uninstall();
   [[nodiscard]] Result<Status> status() const;
 
-  /// The script that defines a counter by hand, without a database. `dialect`: "sqlite".
+  /// The script that defines a counter by hand, without a database. `dialect`: "sqlite", "postgresql".
   [[nodiscard]] static Result<std::string> script(std::string_view dialect, std::string_view name,
                                                   const RuleOptions& options, std::span<const std::string> keys = {});
 

@@ -38,6 +38,7 @@ struct Access {
     if (caller.handle_ == nullptr) return fail(ErrorCode::invalid_argument, "the caller's handle is null");
     switch (caller.engine_) {
       case Caller::Engine::sqlite: return engine::borrow(static_cast<sqlite3*>(caller.handle_));
+      case Caller::Engine::postgresql: return engine::borrow(static_cast<pg_conn*>(caller.handle_));
     }
     return fail(ErrorCode::internal, "a caller's handle of an engine that is not built in");
   }

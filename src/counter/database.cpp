@@ -246,7 +246,7 @@ Result<std::string> Database::script(std::string_view dialect, std::string_view 
                                      std::span<const std::string> keys) {
   const rule::EngineTraits* traits = engine::traits_of(dialect);
   if (traits == nullptr) {
-    return fail(ErrorCode::invalid_argument, fmt::format("there is no dialect {}; sqlite is one", quoted(dialect)));
+    return fail(ErrorCode::invalid_argument, fmt::format("there is no dialect {}; sqlite and postgresql are", quoted(dialect)));
   }
   if (auto right = rule::check_counter_name(name); !right) return fail(std::move(right.error()));
   if (auto right = check_keys(keys); !right) return fail(std::move(right.error()));

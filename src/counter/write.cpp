@@ -129,6 +129,7 @@ Result<Written> write(Handle& handle, engine::Connection& connection, std::span<
     if (reread || !ready.may_be_stale) {
       written = apply(connection, *stored, ready, refusal);
       if (reread || *written || !says_rule_changed(written->error().code)) return std::move(*written);
+      if (written->error().transaction_dead) return std::move(*written);  // nothing can be read in it any more
     }
     auto now = transaction == Transaction::own ? handle.reread(connection) : look_up(connection, handle.name());
     if (!now) return fail(std::move(now.error()));

@@ -23,6 +23,7 @@ struct StoredCounter {
   std::int64_t version = 0;  ///< of the rule; never used twice in one database, also not after a drop
   Rule rule;
   Instant created_at{};
+  std::string schema{};  ///< that its objects are in, quoted; empty on engines without schemas
 };
 
 /// An add that has passed rule::check_add and rule::pick_slot. Views are borrowed for the length of the call.
@@ -123,13 +124,15 @@ class Engine {
   [[nodiscard]] virtual std::string display_name() const = 0;
 };
 
-/// `sqlite:PATH` or a PATH without a scheme. Error: config_invalid.
+/// `sqlite:PATH` or a PATH without a scheme; `postgresql://...` or `postgresql:keyword=value ...`. Error:
+/// config_invalid.
 [[nodiscard]] Result<std::shared_ptr<Engine>> open(std::string_view dsn);
 
 /// The caller's own handle. Its transaction is checked, never touched. Error: no_transaction.
 [[nodiscard]] Result<std::unique_ptr<Connection>> borrow(sqlite3* handle);
+[[nodiscard]] Result<std::unique_ptr<Connection>> borrow(pg_conn* handle);
 
-/// What engine a borrowed sqlite3* belongs to, and the traits of a dialect by its name ("sqlite"); null where unknown.
+/// The traits of a dialect by its name ("sqlite", "postgresql"); null where unknown.
 [[nodiscard]] const rule::EngineTraits* traits_of(std::string_view dialect) noexcept;
 
 /// The script that defines a counter by hand. The rule is complete and checked.

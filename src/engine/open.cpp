@@ -5,12 +5,13 @@
 #include <fmt/format.h>
 
 #include <base/text.h>
+#include <engine/postgresql/engine.h>
 #include <engine/sqlite/engine.h>
 
 namespace splitcount::engine {
 namespace {
 
-constexpr std::string_view what_there_is = "this splitcount has sqlite";
+constexpr std::string_view what_there_is = "this splitcount has sqlite and postgresql";
 
 /// [a-z][a-z0-9+.-]* before a colon that comes before any slash; empty where there is none. One letter is a scheme too.
 std::string_view scheme_of(std::string_view dsn) {
@@ -30,23 +31,32 @@ Result<std::shared_ptr<Engine>> open(std::string_view dsn) {
   const auto scheme = scheme_of(dsn);
   if (scheme.empty()) return sqlite::open(dsn);
   if (scheme == "sqlite") return sqlite::open(dsn.substr(scheme.size() + 1));
+  if (scheme == "postgresql" || scheme == "postgres") {
+    // A URI is libpq's own as a whole; what else follows the scheme is keyword=value.
+    const auto rest = dsn.substr(scheme.size() + 1);
+    return postgresql::open(rest.starts_with("//") ? dsn : rest);
+  }
   // Only the scheme is shown: what follows may hold a password.
   return fail(
       ErrorCode::config_invalid,
-      fmt::format("the database's scheme {} is unknown: {}, as sqlite:PATH or a plain PATH (./{}:... for a file "
-                  "that is named so)",
+      fmt::format("the database's scheme {} is unknown: {}, as sqlite:PATH, a plain PATH (./{}:... for a file "
+                  "that is named so) or postgresql://HOST/DATABASE",
                   quoted(scheme), what_there_is, scheme));
 }
 
 Result<std::unique_ptr<Connection>> borrow(sqlite3* handle) { return sqlite::borrow(handle); }
+Result<std::unique_ptr<Connection>> borrow(pg_conn* handle) { return postgresql::borrow(handle); }
 
 const rule::EngineTraits* traits_of(std::string_view dialect) noexcept {
-  return dialect == "sqlite" ? &sqlite::traits() : nullptr;
+  if (dialect == "sqlite") return &sqlite::traits();
+  if (dialect == "postgresql") return &postgresql::traits();
+  return nullptr;
 }
 
 Result<std::string> script(std::string_view dialect, std::string_view name, const Rule& rule,
                            std::span<const std::string> keys) {
   if (dialect == "sqlite") return sqlite::script(name, rule, keys);
+  if (dialect == "postgresql") return postgresql::script(name, rule, keys);
   return fail(ErrorCode::invalid_argument,
               fmt::format("the dialect {} is unknown: {}", quoted(dialect), what_there_is));
 }

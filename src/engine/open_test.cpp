@@ -21,12 +21,29 @@ TEST(Open, TakesAPathWithoutASchemeAndAfterSqlite) {
 }
 
 TEST(Open, NamesAnUnknownSchemeAndWhatThereIsButNoPassword) {
-  for (const auto* dsn : {"postgresql://user:secret@host/db", "mysql:secret", "file:secret", "a+b.c-1:secret"}) {
+  for (const auto* dsn : {"oracle://user:secret@host/db", "mysql:secret", "file:secret", "a+b.c-1:secret"}) {
     const auto engine = open(dsn);
     ASSERT_FALSE(engine) << dsn;
     EXPECT_EQ(engine.error().code, ErrorCode::config_invalid);
     EXPECT_NE(engine.error().message.find("sqlite"), std::string::npos);
     EXPECT_EQ(engine.error().message.find("secret"), std::string::npos);
+  }
+}
+
+TEST(Open, TakesPostgresqlAddressesAndShowsNoPasswordOfThem) {
+  EXPECT_EQ(display_name_of("postgresql://u:secret@h:5433/shop"),
+            "the PostgreSQL database \"shop\" on \"h\" port \"5433\"");
+  EXPECT_EQ(display_name_of("postgres://h/shop"), "the PostgreSQL database \"shop\" on \"h\"");
+  EXPECT_EQ(display_name_of("postgresql:host=h dbname=shop password=secret"),
+            "the PostgreSQL database \"shop\" on \"h\"");
+  EXPECT_EQ(display_name_of("postgresql:service=shop"), "the PostgreSQL database of the service \"shop\"");
+  EXPECT_EQ(display_name_of("postgresql:"), "the PostgreSQL database");
+  for (const auto* dsn : {"postgresql:host=h secret", "postgresql://u:sec ret@h/%zz", "postgresql:secret=1"}) {
+    const auto engine = open(dsn);
+    ASSERT_FALSE(engine) << dsn;
+    EXPECT_EQ(engine.error().code, ErrorCode::config_invalid);
+    EXPECT_EQ(engine.error().message.find("secret"), std::string::npos);
+    EXPECT_EQ(engine.error().message.find("ret@"), std::string::npos);
   }
 }
 
@@ -40,6 +57,8 @@ TEST(Open, RefusesWhatCanBeNoFile) {
 TEST(Open, KnowsTheTraitsOfADialect) {
   ASSERT_NE(traits_of("sqlite"), nullptr);
   EXPECT_TRUE(traits_of("sqlite")->one_writer);
+  ASSERT_NE(traits_of("postgresql"), nullptr);
+  EXPECT_FALSE(traits_of("postgresql")->one_writer);
   EXPECT_EQ(traits_of("oracle"), nullptr);
   EXPECT_EQ(script("oracle", "a", Rule{}, {}).error().code, ErrorCode::invalid_argument);
 }

@@ -226,6 +226,7 @@ TEST_P(PlainSql, RefusesAmountsThatAreNoWholeNumbers) {
   auto counter = make("page_views", {.key = "page"});
   auto session = stand_->session();
   for (const std::string amount : {"1.5", "'1e3'", "'abc'", "9223372036854775808", "1e300", "'1.0'", "' 5'", "''"}) {
+    if (amount == "' 5'" && traits().sql_trims_numbers) continue;
     const auto added = session->add_written("page_views", counter.rule(), "a", amount);
     ASSERT_FALSE(added.has_value()) << amount << " counted as " << total(counter, "a");
   }

@@ -267,7 +267,7 @@ TEST_P(Streams, MalformedBatchesAreRefused) {
 
 TEST_P(Streams, RefusedAddsAreNamedAndTheOthersCount) {
   ASSERT_TRUE(done(counter_->add({.key = "full", .amount = amount_max})));
-  const std::vector<Add> adds{{.key = "a"}, {.key = "full"}, {.key = "b"}, {.key = "full", .amount = -1}};
+  const std::vector<Add> adds{{.key = "a"}, {.key = "full", .amount = 2}, {.key = "b"}};
   const auto applied = apply("s", 0, 10, "", adds);
   ASSERT_TRUE(done(applied));
   ASSERT_EQ(applied->refused.size(), 1U);
@@ -275,7 +275,23 @@ TEST_P(Streams, RefusedAddsAreNamedAndTheOthersCount) {
   EXPECT_EQ(applied->refused.front().error.code, ErrorCode::out_of_range);
   EXPECT_EQ(total(*counter_, "a"), 1);
   EXPECT_EQ(total(*counter_, "b"), 1);
-  EXPECT_EQ(total(*counter_, "full"), amount_max - 1);
+  EXPECT_EQ(total(*counter_, "full"), amount_max);
+}
+
+TEST_P(Streams, AddsOfABatchThatMeetInASlotAreJudgedOneByOneOrByTheirSum) {
+  ASSERT_TRUE(done(counter_->add({.key = "full", .amount = amount_max})));
+  const std::vector<Add> adds{{.key = "full"}, {.key = "a"}, {.key = "full", .amount = -1}};
+  const auto applied = apply("s", 0, 10, "", adds);
+  ASSERT_TRUE(done(applied));
+  if (traits().judges_sums) {
+    EXPECT_TRUE(applied->refused.empty());
+    EXPECT_EQ(total(*counter_, "full"), amount_max);
+  } else {
+    ASSERT_EQ(applied->refused.size(), 1U);
+    EXPECT_EQ(applied->refused.front().index, 0U);
+    EXPECT_EQ(total(*counter_, "full"), amount_max - 1);
+  }
+  EXPECT_EQ(total(*counter_, "a"), 1);
 }
 
 TEST_P(Streams, AreListedByPrefixWithPositionAndCheckpointAndForgotten) {

@@ -58,7 +58,9 @@ struct Traits {
   bool rolled_up = false;
   bool readers_may_block_writers = false;  ///< an open read can keep a writer waiting
   bool refusal_kills_transaction = false;  ///< an error inside a transaction leaves it dead
-  bool sql_checks_utf8 = false;            ///< plain SQL cannot bring in text that is no UTF-8
+  bool sql_checks_utf8 = false;            ///< plain SQL cannot bring in text that is no UTF-8, or holds a zero byte
+  bool judges_sums = false;                ///< adds of one call that meet in a slot are refused by their sum only
+  bool sql_trims_numbers = false;          ///< plain SQL reads ' 5' as 5 before any function of ours sees it
 };
 
 /// One fresh database, gone when the stand is.
@@ -97,5 +99,6 @@ inline void PrintTo(const EngineUnderTest& engine, std::ostream* out) { *out << 
 
 /// A database in a new directory of `parent`; empty: where files are fastest, since most tests ask nothing of a disk.
 [[nodiscard]] std::unique_ptr<Stand> make_sqlite_stand(const std::string& parent = {});
+[[nodiscard]] std::unique_ptr<Stand> make_postgresql_stand();
 
 }  // namespace splitcount::contract

@@ -6,6 +6,8 @@ const std::vector<EngineUnderTest>& engines_under_test() {
   static const std::vector<EngineUnderTest> engines = {
       {"sqlite_defined", Edition::defined, [] { return make_sqlite_stand(); }},
       {"sqlite_by_hand", Edition::by_hand, [] { return make_sqlite_stand(); }},
+      {"postgresql_defined", Edition::defined, make_postgresql_stand},
+      {"postgresql_by_hand", Edition::by_hand, make_postgresql_stand},
   };
   return engines;
 }

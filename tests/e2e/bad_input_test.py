@@ -132,7 +132,7 @@ class WithoutADatabase(Case):
         self.assertIn("--yes", self.refused_before_anything("invalid_argument", "uninstall"))
 
     def test_databases_that_are_none_of_ours(self):
-        for dsn in ("", "cobol:x", "postgresql://localhost/x", "http://x/y.db"):
+        for dsn in ("", "cobol:x", "oracle://localhost/x", "http://x/y.db"):
             with self.subTest(dsn):
                 self.refused_before_anything("config_invalid", "list", "--db", dsn)
 

@@ -34,7 +34,7 @@ TEST_F(Borrowed, AddsCommitAndRollBackWithTheCaller) {
 TEST_F(Borrowed, NeedsATransaction) {
   define("page_views", by_page());
   EXPECT_EQ(code_of(engine::borrow(plain().get())), "no_transaction");
-  EXPECT_EQ(code_of(engine::borrow(nullptr)), "invalid_argument");
+  EXPECT_EQ(code_of(engine::borrow(static_cast<sqlite3*>(nullptr))), "invalid_argument");
 }
 
 TEST_F(Borrowed, LeavesTheHandleReadyToClose) {

@@ -1,0 +1,128 @@
+-- What the library sends. Names carry their schema, since a caller's search_path is the caller's.
+
+-- name: begin
+BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = {wait_ms}
+
+-- name: commit
+COMMIT
+
+-- name: rollback
+ROLLBACK
+
+-- name: savepoint
+SAVEPOINT splitcount_adds
+
+-- name: savepoint_release
+RELEASE SAVEPOINT splitcount_adds
+
+-- name: savepoint_rollback
+ROLLBACK TO SAVEPOINT splitcount_adds
+
+-- One who defines or drops at a time, until its transaction ends.
+
+-- name: lock_definitions
+SELECT pg_catalog.pg_advisory_xact_lock(7392, 0);
+
+-- name: schema_in_use
+SELECT pg_catalog.quote_ident(n.nspname) FROM pg_catalog.pg_class AS c
+JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+WHERE c.oid = pg_catalog.to_regclass('splitcount_schema')
+
+-- name: schema_for_new
+SELECT pg_catalog.quote_ident(pg_catalog.current_schema()), pg_catalog.current_setting('server_encoding'),
+       pg_catalog.current_setting('server_version_num')::integer
+
+-- name: schema_version
+SELECT version FROM {schema}.splitcount_schema
+
+-- name: object_in_the_way
+SELECT kind, name FROM (
+  SELECT CASE c.relkind WHEN 'v' THEN 'view' WHEN 'i' THEN 'index' WHEN 'S' THEN 'sequence' ELSE 'table' END AS kind,
+         c.relname AS name, c.relnamespace AS namespace FROM pg_catalog.pg_class AS c
+  UNION ALL SELECT 'function', p.proname, p.pronamespace FROM pg_catalog.pg_proc AS p
+  UNION ALL SELECT 'type', t.typname, t.typnamespace FROM pg_catalog.pg_type AS t
+) AS objects
+WHERE name = ANY ($1::text[]) AND namespace = pg_catalog.to_regnamespace($2)
+ORDER BY kind = 'type', name LIMIT 1
+
+-- name: counters_left
+SELECT pg_catalog.count(*) FROM {schema}.splitcount_counters
+
+-- name: counters
+SELECT name, version, key_column, slots, pick, missing, retries, window_seconds, freshness, layout, {created_us}
+FROM {schema}.splitcount_counters ORDER BY name
+
+-- name: counter
+SELECT name, version, key_column, slots, pick, missing, retries, window_seconds, freshness, layout, {created_us}
+FROM {schema}.splitcount_counters WHERE name = $1
+
+-- name: created_us
+(extract(epoch FROM created_at) * 1000000)::bigint
+
+-- name: now_us
+(extract(epoch FROM pg_catalog.statement_timestamp()) * 1000000)::bigint
+
+-- name: counter_is_current
+SELECT version = $2::bigint AND {created_us} = $3::bigint FROM {schema}.splitcount_counters WHERE name = $1
+
+-- name: create_keys
+WITH _keys AS (SELECT DISTINCT _key FROM unnest($1::text[]) AS _all(_key)),
+_new AS (SELECT _key FROM _keys WHERE NOT EXISTS (SELECT 1 FROM {schema}.{slots} AS _s WHERE _s.{key} = _key)),
+_created AS (
+  INSERT INTO {schema}.{slots}({key}, slot, n)
+  SELECT _key, _slot, 0 FROM _keys, generate_series(0, {slots_number} - 1) AS _slot ORDER BY _key COLLATE "C", _slot
+  ON CONFLICT DO NOTHING)
+SELECT count(*) FROM _new
+
+-- name: apply
+SELECT item, slot, replay FROM {schema}.{add_many}($1::text[], $2::bigint[], $3::text[], $4::integer[], $5::bigint,
+  'epoch'::timestamptz + $6::bigint * interval '1 microsecond')
+
+-- name: total
+SELECT sum(n), count(*), {now_us} FROM {schema}.{slots}
+
+-- name: total_of_key
+SELECT sum(n), count(*), {now_us} FROM {schema}.{slots} WHERE {key} = $1
+
+-- name: totals
+SELECT coalesce(sum(_slots.n), 0), count(_slots.n), {now_us}
+FROM unnest($1::text[]) WITH ORDINALITY AS _keys(_key, _at) LEFT JOIN {schema}.{slots} AS _slots ON _slots.{key} = _key
+GROUP BY _at ORDER BY _at
+
+-- name: top
+SELECT sum(n), count(*), {now_us}, {key}
+FROM {schema}.{slots} GROUP BY {key} ORDER BY sum(n) DESC, {key} LIMIT $1::bigint
+
+-- name: slots
+SELECT slot, n FROM {schema}.{slots} ORDER BY slot
+
+-- name: slots_of_key
+SELECT slot, n FROM {schema}.{slots} WHERE {key} = $1 ORDER BY slot
+
+-- name: keys
+SELECT count(*) FROM (SELECT DISTINCT {key} FROM {schema}.{slots}) AS _keys
+
+-- The row is written first and looked at only where it was not: another session may hold the stream.
+
+-- name: stream_create
+INSERT INTO {schema}.splitcount_streams(stream, position, checkpoint, updated_at)
+VALUES ($1, $2::bigint, $3, now()) ON CONFLICT DO NOTHING
+
+-- name: stream_move
+UPDATE {schema}.splitcount_streams SET position = $2::bigint, checkpoint = $3, updated_at = now()
+WHERE stream = $1 AND position = $4::bigint
+
+-- name: stream_read
+SELECT position, checkpoint = $2 FROM {schema}.splitcount_streams WHERE stream = $1
+
+-- name: streams
+SELECT stream, position, encode(checkpoint, 'hex') FROM {schema}.splitcount_streams
+WHERE starts_with(stream, $1) ORDER BY stream
+
+-- name: stream_forget
+DELETE FROM {schema}.splitcount_streams WHERE stream = $1
+
+-- name: status
+SELECT current_setting('server_version'), pg_database_size(current_database()), current_setting('synchronous_commit'),
+       current_setting('fsync'), current_setting('full_page_writes'), pg_is_in_recovery(),
+       current_setting('default_transaction_read_only')

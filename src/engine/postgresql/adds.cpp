@@ -1,0 +1,148 @@
+// How adds are written: one call of the counter's add_many function for the whole call, all or nothing. An error in it
+// leaves the transaction dead, so where each add is to be judged for itself (never in a caller's transaction) a savepoint
+// is kept, and a part that is refused is halved until the culprits are alone.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include <base/text.h>
+#include <engine/postgresql/connection.h>
+#include <engine/postgresql/counter_sql.h>
+#include <engine/postgresql/quote.h>
+
+namespace splitcount::engine::postgresql {
+namespace {
+
+constexpr std::string_view own_states = "SC";  // of what the functions refuse
+constexpr std::string_view lock_timeout_state = "55P03";
+
+void append_bare(std::string& array, std::string_view word) {
+  if (array.size() > 1) array += ',';
+  array += word;
+}
+
+Parameters values_of(const StoredCounter& counter, std::span<const ReadyAdd> adds) {
+  std::string keys = "{";
+  std::string amounts = "{";
+  std::string ids = "{";
+  std::string slots = "{";
+  for (const auto& add : adds) {
+    if (counter.rule.key) append_element(keys, add.key);
+    append_bare(amounts, fmt::format_int(add.amount).c_str());
+    if (counter.rule.retries.once) {
+      if (add.request_id.empty()) {
+        append_bare(ids, "NULL");
+      } else {
+        append_element(ids, add.request_id);
+      }
+    }
+    append_bare(slots, add.slot ? fmt::format_int(*add.slot).c_str() : "NULL");
+  }
+  for (auto* array : {&keys, &amounts, &ids, &slots}) *array += '}';
+  Parameters values;
+  values.array(std::move(keys)).array(std::move(amounts)).array(std::move(ids)).array(std::move(slots));
+  values.number(counter.version).number(counter.created_at.time_since_epoch().count());
+  return values;
+}
+
+/// The function waits for one thing only under a time limit of its own: an id that another session has open.
+Error explained(Error error, const StoredCounter& counter, std::span<const ReadyAdd> adds) {
+  const bool with_ids = std::any_of(adds.begin(), adds.end(), [](const ReadyAdd& add) { return !add.request_id.empty(); });
+  if (error.sqlstate == lock_timeout_state && with_ids) {
+    error.code = ErrorCode::request_in_flight;
+    error.message = fmt::format("another session holds a request id of counter {} open; send it again",
+                                quoted(counter.name));
+  } else if (error.code == ErrorCode::unknown_counter) {
+    error.message = fmt::format("the counter {} is not in this database, or its objects have gone", quoted(counter.name));
+  }
+  return error;
+}
+
+/// The counter is another one than it was, and nothing of the call is written.
+bool is_of_counter(const Error& error) {
+  return !error.connection_dead && (error.code == ErrorCode::rule_changed || error.code == ErrorCode::unknown_counter);
+}
+
+/// The same after a part of the call was written: only the whole transaction can be run again.
+Error as_lost_race(Error error) {
+  error.code = ErrorCode::serialization_failure;
+  error.retryable = true;
+  error.transaction_dead = true;
+  return error;
+}
+
+struct Part {
+  std::size_t first;
+  std::size_t count;
+};
+
+}  // namespace
+
+Result<std::vector<Added>> PostgresqlConnection::apply_all(const StoredCounter& counter,
+                                                           std::span<const ReadyAdd> adds) {
+  auto answer = run(counter_sql("apply", counter.name, counter.rule, counter.schema), values_of(counter, adds));
+  if (!answer) return fail(explained(std::move(answer.error()), counter, adds));
+  if (answer->rows() == 0) {  // the function goes by another rule, and has written nothing
+    if (auto current = check_current(counter, ErrorCode::rule_changed); !current) {
+      return fail(std::move(current.error()));
+    }
+  }
+  std::vector<Added> added(adds.size());
+  std::size_t answered = 0;
+  for (int row = 0; row < answer->rows(); ++row) {
+    const auto item = static_cast<std::size_t>(answer->number(row, 0));
+    if (item < 1 || item > adds.size()) continue;
+    added[item - 1] = {static_cast<int>(answer->number(row, 1)), answer->truth(row, 2)};
+    ++answered;
+  }
+  if (answered == adds.size()) return added;
+  Error error;
+  error.code = ErrorCode::internal;
+  error.message = fmt::format("{} adds to counter {} were answered as {}", adds.size(), quoted(counter.name), answered);
+  error.transaction_dead = true;
+  return fail(std::move(error));
+}
+
+Result<std::vector<Result<Added>>> PostgresqlConnection::apply_each(const StoredCounter& counter,
+                                                                    std::span<const ReadyAdd> adds) {
+  std::vector<Result<Added>> results(adds.size(), Added{});
+  std::vector<Part> parts{{0, adds.size()}};
+  bool written = false;
+  while (!parts.empty()) {
+    const auto [first, count] = parts.back();
+    parts.pop_back();
+    if (auto kept = run_named("savepoint"); !kept) return fail(std::move(kept.error()));
+    auto added = apply_all(counter, adds.subspan(first, count));
+    if (!added) {
+      Error error = std::move(added.error());
+      const bool of_adds = error.sqlstate.starts_with(own_states);
+      if (!of_adds && !is_of_counter(error)) return fail(std::move(error));
+      if (!of_adds && written) return fail(as_lost_race(std::move(error)));
+      if (auto back = run_named("savepoint_rollback"); !back) return fail(std::move(back.error()));
+      error.transaction_dead = false;
+      if (!of_adds) return fail(std::move(error));
+      if (count == 1) {
+        results[first] = fail(std::move(error));
+      } else {
+        parts.push_back({first + count / 2, count - count / 2});
+        parts.push_back({first, count / 2});
+      }
+    } else {
+      for (std::size_t i = 0; i < count; ++i) results[first + i] = (*added)[i];
+      written = true;
+    }
+    if (auto released = run_named("savepoint_release"); !released) return fail(std::move(released.error()));
+  }
+  return results;
+}
+
+Result<std::vector<Result<Added>>> PostgresqlConnection::apply(const StoredCounter& counter,
+                                                               std::span<const ReadyAdd> adds, Refusal refusal) {
+  if (adds.empty()) return std::vector<Result<Added>>{};
+  if (refusal == Refusal::each) return apply_each(counter, adds);
+  auto added = apply_all(counter, adds);
+  if (!added) return fail(std::move(added.error()));
+  return std::vector<Result<Added>>(added->begin(), added->end());
+}
+
+}  // namespace splitcount::engine::postgresql

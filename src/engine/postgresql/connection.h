@@ -1,0 +1,83 @@
+// The engine interface on one PGconn, owned or borrowed. Spread over files by what it does: connection.cpp
+// (transactions), schema.cpp, rules.cpp, adds.cpp, streams.cpp, reads.cpp. Statements are sent without a name, so that a
+// pooler in transaction mode may stand between.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <engine/engine.h>
+#include <engine/postgresql/errors.h>
+#include <engine/postgresql/handle.h>
+
+namespace splitcount::engine::postgresql {
+
+class PostgresqlConnection final : public Connection {
+ public:
+  explicit PostgresqlConnection(Handle owned) : owned_(std::move(owned)), handle_(owned_.get()) {}
+  /// The caller's handle: no setting and no statement of ours stays on it, and waiting is as long as the caller's.
+  explicit PostgresqlConnection(PGconn* borrowed) : handle_(borrowed) {}
+
+  Result<void> begin(Deadline deadline) override;
+  Result<void> commit() override;
+  void rollback() noexcept override;
+  bool healthy() const noexcept override;
+  void set_wait(Deadline deadline) noexcept override { deadline_ = deadline; }
+
+  Result<int> schema_version() override;
+  Result<void> install() override;
+  Result<void> uninstall() override;
+
+  Result<std::optional<StoredCounter>> find(std::string_view name) override;
+  Result<std::vector<StoredCounter>> list() override;
+  Result<void> create(std::string_view name, const Rule& rule) override;
+  Result<std::int64_t> create_keys(const StoredCounter& counter, std::span<const std::string> keys) override;
+  Result<void> drop(const StoredCounter& counter) override;
+
+  Result<std::vector<Result<Added>>> apply(const StoredCounter& counter, std::span<const ReadyAdd> adds,
+                                           Refusal refusal) override;
+
+  Result<bool> advance(std::string_view stream, std::int64_t from, std::int64_t to,
+                       std::string_view checkpoint) override;
+  Result<std::vector<StreamRow>> streams(std::string_view prefix) override;
+  Result<void> forget(std::string_view stream) override;
+
+  Result<std::optional<Total>> total(const StoredCounter& counter, std::optional<std::string_view> key) override;
+  Result<std::vector<Total>> totals(const StoredCounter& counter, std::span<const std::string> keys) override;
+  Result<std::vector<Total>> top(const StoredCounter& counter, int n) override;
+  Result<std::vector<Slot>> slots(const StoredCounter& counter, std::string_view key) override;
+  Result<std::int64_t> keys(const StoredCounter& counter) override;
+  Result<Status> status() override;
+
+ private:
+  [[nodiscard]] Result<Answer> run(const std::string& sql);
+  [[nodiscard]] Result<Answer> run(const std::string& sql, const Parameters& parameters);
+  /// A statement that all counters of the schema in use share.
+  [[nodiscard]] Result<Answer> run_shared(std::string_view statement_name, const Parameters& parameters = {});
+  [[nodiscard]] Result<void> run_named(std::string_view statement_name);
+
+  /// schema_, looked for where it is not known. Error: not_installed.
+  [[nodiscard]] Result<void> find_schema();
+  /// not_installed or schema_too_new.
+  [[nodiscard]] Result<void> check_schema();
+  [[nodiscard]] Result<void> check_server();
+  [[nodiscard]] Result<void> check_nothing_in_the_way(std::string_view what, std::span<const std::string> names);
+  /// Nothing where the stored rule is the one that this copy was read from; rule_changed, or `gone` where there is
+  /// none.
+  [[nodiscard]] Result<void> check_current(const StoredCounter& counter, ErrorCode gone);
+  [[nodiscard]] Result<std::vector<Added>> apply_all(const StoredCounter& counter, std::span<const ReadyAdd> adds);
+  [[nodiscard]] Result<std::vector<Result<Added>>> apply_each(const StoredCounter& counter,
+                                                              std::span<const ReadyAdd> adds);
+  [[nodiscard]] Error noted(Error error);
+
+  Handle owned_;  // null where borrowed
+  PGconn* handle_;
+  Deadline deadline_ = Deadline::max();
+  std::string schema_;  // where the shared objects are, quoted; empty: not known
+  bool healthy_ = true;
+};
+
+}  // namespace splitcount::engine::postgresql

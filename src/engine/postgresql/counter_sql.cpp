@@ -1,0 +1,248 @@
+#include <engine/postgresql/counter_sql.h>
+
+#include <fmt/format.h>
+
+#include <engine/postgresql/quote.h>
+#include <rule/rule.h>
+
+namespace splitcount::engine::postgresql {
+namespace {
+
+/// Fragments hold placeholders of their own, to this depth: function > pick > others > try > key.
+constexpr int fragment_depth_max = 10;
+/// Expired ids that each new one takes with it, and those that a call of many takes.
+constexpr int purged_per_add = 2;
+constexpr int purged_per_call = 1'000;
+
+std::string fill_all(std::string text, std::span<const Placeholder> placeholders) {
+  for (int depth = 0; depth < fragment_depth_max; ++depth) {
+    auto filled = fill(text, placeholders);
+    if (filled == text) break;
+    text = std::move(filled);
+  }
+  return text;
+}
+
+std::string of_dialect(std::string_view name) { return std::string(statement(dialect, name)); }
+
+bool is_floating(Pick pick) { return pick == Pick::session || pick == Pick::spread || pick == Pick::free; }
+
+std::vector<Placeholder> names_of(std::string_view counter, const Rule& rule, std::string_view schema) {
+  return {{"schema", std::string(schema)},
+          {"counter", quote_name(counter)},
+          {"slots", quote_name(fmt::format("{}_slots", counter))},
+          {"add", quote_name(fmt::format("{}_add", counter))},
+          {"add_many", quote_name(fmt::format("{}_add_many", counter))},
+          {"total", quote_name(fmt::format("{}_total", counter))},
+          {"requests", quote_name(fmt::format("{}_requests", counter))},
+          {"name", quote_text(counter)},
+          {"key", rule.key ? quote_name(*rule.key) : std::string()},
+          {"slots_number", fmt::format("{}", rule.slots)},
+          {"created_us", of_dialect("created_us")},
+          {"now_us", of_dialect("now_us")}};
+}
+
+}  // namespace
+
+std::string shared_sql(std::string_view name, std::string_view schema) {
+  const std::array<Placeholder, 2> fragments{Placeholder{"schema", std::string(schema)},
+                                             Placeholder{"created_us", of_dialect("created_us")}};
+  return fill(statement(dialect, name), fragments);
+}
+
+std::string counter_sql(std::string_view name, std::string_view counter, const Rule& rule, std::string_view schema) {
+  return fill(statement(dialect, name), names_of(counter, rule, schema));
+}
+
+CounterSql::CounterSql(std::string_view counter, const Rule& rule, std::string_view schema)
+    : counter_(counter),
+      rule_(rule),
+      has_key_(rule.key.has_value()),
+      once_(rule.retries.once),
+      floating_(is_floating(rule.pick)),
+      placeholders_(names_of(counter, rule, schema)) {
+  put("refuse", "{schema}.splitcount_refuse");
+  add_key_fragments();
+  add_check_fragments();
+  add_pick_fragments();
+  add_write_fragments();
+  add_request_fragments();
+  add_rule_values();
+}
+
+void CounterSql::put(std::string_view name, std::string value) {
+  placeholders_.push_back({std::string(name), std::move(value)});
+}
+
+void CounterSql::put_statement(std::string_view name, std::string_view statement_name) {
+  put(name, of_dialect(statement_name));
+}
+
+/// What a key adds to a list, and nothing where there is none.
+void CounterSql::add_key_fragments() {
+  const auto with_key = [this](std::string_view name, std::string_view text) {
+    put(name, has_key_ ? std::string(text) : std::string());
+  };
+  with_key("key_list", "{key}, ");
+  with_key("new_key", "_key, ");
+  with_key("key_match", "{key} = _key AND ");
+  with_key("key_update", "{key} = excluded.{key}, ");
+  with_key("key_parameter", "{key} text, ");
+  with_key("key_argument", "{key} text");
+  with_key("key_type", "text");
+  with_key("key_example", "{key} => '/home', ");
+  with_key("declare_key", "_key CONSTANT text := {key};\n  ");
+  with_key("of_key", "_s.{key} = {key_of_row} AND ");
+  with_key("of_key_many", "_s.{key} = _adds._key AND ");
+  with_key("same_key", "_r.{key} = _key AND ");
+  with_key("same_key_many", "_r.{key} = _adds._key AND ");
+  put("key_or_empty_of_add", has_key_ ? "_key" : "''::text");
+  put("key_or_empty_of_slot", has_key_ ? "_s.{key}" : "''::text");
+  put("key_column", has_key_ ? of_dialect("key_column") + "\n  " : std::string());
+  put("add_types", has_key_ ? "text, bigint, text, bigint, integer" : "bigint, text, bigint, integer");
+  put("where_first_argument", has_key_ ? " " + of_dialect("where_first_argument") : std::string());
+}
+
+void CounterSql::add_check_fragments() {
+  put("check_key", has_key_ ? of_dialect("check_key") : std::string());
+  put_statement("check_key_many", has_key_ ? "check_key_many" : "check_no_key_many");
+  put_statement("check_request_id", once_ ? "check_request_id_once" : "check_request_id_count");
+  put_statement("check_request_id_many", once_ ? "check_request_id_once_many" : "check_request_id_count_many");
+  put_statement("check_value", rule_.pick == Pick::value ? "check_value_needed" : "check_value_unwanted");
+  put("check_missing_many", rule_.missing == Missing::error ? of_dialect("check_missing_many") : std::string());
+  put_statement("no_row", has_key_ ? "no_row_with_key" : "no_row");
+  put_statement("no_row_many", has_key_ ? "no_row_with_key_many" : "no_slot");
+  put_statement("slot_outside", "slot_outside");
+  put_statement("key_wrong", "key_wrong");
+  put_statement("id_refused", "id_refused");
+  put_statement("id_wrong", "id_wrong");
+  put_statement("id_conflict", "id_conflict");
+  put_statement("id_in_flight", "id_in_flight");
+  put_statement("value_missing", "value_missing");
+  put_statement("sum_outside", "sum_outside");
+  put_statement("no_slot", "no_slot");
+  put_statement("no_key", "no_key");
+}
+
+void CounterSql::add_pick_fragments() {
+  put_statement("choose", floating_ ? "choose_floating" : "choose_fixed");
+  put_statement("choose_many", floating_ ? "choose_floating" : "choose_fixed_many");
+  switch (rule_.pick) {
+    case Pick::value:
+      put_statement("fixed_slot", "fixed_value");
+      put_statement("fixed_slot_many", "fixed_value_many");
+      break;
+    case Pick::request:
+      put_statement("fixed_slot", "fixed_request");
+      put_statement("fixed_slot_many", "fixed_request");
+      break;
+    default:
+      put_statement("fixed_slot", "fixed_random");
+      put_statement("fixed_slot_many", "fixed_random");
+  }
+  const bool spread = rule_.pick == Pick::spread;
+  const bool create = rule_.missing == Missing::create;
+  put_statement("first_try", spread ? "try_zero" : "try_own");
+  put("first_slot", !floating_ ? "0" : spread ? "0" : "_own");
+  put_statement("others", spread ? "others_spread" : "others_session");
+  put_statement("try_own", "try_own");
+  put_statement("try_any", "try_any");
+  put_statement("wait_for", "wait_for");
+  std::string new_slots;
+  if (create && spread) new_slots += of_dialect("new_zero") + "\n    ";
+  if (create) new_slots += of_dialect("new_slot") + "\n    ";
+  put("new_slots", new_slots);
+  put("slot_of_row", floating_ ? "coalesce(_given, ({first_try}), {others})" : "_given");
+}
+
+void CounterSql::add_write_fragments() {
+  const auto sum = [](std::string_view n, std::string_view amount) {
+    const std::array<Placeholder, 2> terms{Placeholder{"n", std::string(n)},
+                                           Placeholder{"amount", std::string(amount)}};
+    return fill(statement(dialect, "sum"), terms);
+  };
+  put("sum_of_add", sum("n", "_amount"));
+  put("sum_of_excluded", sum("_s.n", "excluded.n"));
+  put_statement("write_fixed", rule_.missing == Missing::error ? "write_existing" : "write_create");
+  put("write", floating_ ? of_dialect("write_floating") : "{write_fixed}");
+  put_statement("adds", "adds");
+}
+
+void CounterSql::add_request_fragments() {
+  const auto if_once = [this](std::string_view name, std::string_view statement_name) {
+    put(name, once_ ? of_dialect(statement_name) : std::string());
+  };
+  if_once("claim", "claim");
+  if_once("claim_many", "claim_many");
+  put("note_slot", once_ && floating_ ? of_dialect("note_slot") : std::string());
+  put("note_slots_many", once_ && floating_ ? of_dialect("note_slots_many") : std::string());
+  put("replays", once_ ? "\n  " + of_dialect("replays") : std::string());
+  put("counting_adds", once_ ? of_dialect("counting_adds_once") : "{adds}");
+  put("lock_timeout", once_ ? " SET lock_timeout = '2s'" : "");
+  const bool window = rule_.retries.window.has_value();
+  put_statement("on_known", window ? "on_known_window" : "on_known_for_ever");
+  const auto purge = [window](int count) {
+    const std::array<Placeholder, 1> bound{Placeholder{"purge_count", fmt::format("{}", count)}};
+    return window ? fill(statement(dialect, "purge"), bound) : std::string();
+  };
+  put("purge", purge(purged_per_add));
+  put("purge_many", purge(purged_per_call));
+}
+
+void CounterSql::add_rule_values() {
+  const bool padded = rule_.layout == Layout::padded;
+  put_statement("storage", padded ? "storage_padded" : "storage_compact");
+  put("filler", padded ? of_dialect("filler_column") : std::string());
+  put("schema_version", fmt::format("{}", schema_version_latest));
+  put("key_name", rule_.key ? quote_text(*rule_.key) : std::string("NULL"));
+  put("pick_word", quote_text(rule::to_text(rule_.pick)));
+  put("missing_word", quote_text(rule::to_text(rule_.missing)));
+  put("retries_word", quote_text(once_ ? "once" : "count"));
+  put("layout_word", quote_text(rule::to_text(rule_.layout)));
+  put("window_number", rule_.retries.window ? fmt::format("{}", rule_.retries.window->count()) : std::string("NULL"));
+}
+
+std::string CounterSql::text(std::string_view name, std::string_view key_value) const {
+  const auto filled = fill_all(of_dialect(name), placeholders_);
+  // Last, and on its own: a key may look like a placeholder.
+  const std::array<Placeholder, 1> key{
+      Placeholder{"key_value", has_key_ ? fmt::format("{}, ", key_value) : std::string()}};
+  return fill(filled, key);
+}
+
+/// In a function, `key_of_row` is the key whose slots are looked at.
+std::string CounterSql::function_text(std::string_view name, std::string_view key_of_row) const {
+  std::vector<Placeholder> placeholders{{"key_of_row", std::string(key_of_row)}};
+  placeholders.insert(placeholders.end(), placeholders_.begin(), placeholders_.end());
+  return fill_all(of_dialect(name), placeholders);
+}
+
+std::vector<std::string> CounterSql::definition() const {
+  std::vector<std::string> texts{text(has_key_ ? "slots_table_with_key" : "slots_table")};
+  if (rule_.layout == Layout::padded) texts.push_back(text("filler_plain"));
+  texts.push_back(text(has_key_ ? "total_view_with_key" : "total_view"));
+  texts.push_back(text("total_function"));
+  if (once_) texts.push_back(text("requests_table"));
+  if (rule_.retries.window) texts.push_back(text("expiry_index"));
+  texts.push_back(function_text("add_function", "_key"));
+  texts.push_back(function_text("add_many_function", "_rows._key"));
+  texts.push_back(text("rule_row"));
+  // A counter without a key whose missing rows are an error has all its slots from the start.
+  if (!has_key_ && rule_.missing == Missing::error) texts.push_back(text("create_slots"));
+  return texts;
+}
+
+std::vector<std::string> CounterSql::removal() const {
+  std::vector<std::string> texts{text("drop_counter")};
+  if (once_) texts.push_back(text("drop_requests"));  // without ids a table of that name is somebody else's
+  return texts;
+}
+
+std::vector<std::string> CounterSql::object_names() const {
+  std::vector<std::string> names{counter_, counter_ + "_slots", counter_ + "_add", counter_ + "_add_many",
+                                 counter_ + "_total"};
+  if (once_) names.push_back(counter_ + "_requests");
+  return names;
+}
+
+}  // namespace splitcount::engine::postgresql

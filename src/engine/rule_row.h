@@ -1,0 +1,33 @@
+// A row of splitcount_counters as every engine stores it, and the errors of a copy that is no longer right.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <engine/engine.h>
+
+namespace splitcount::engine {
+
+/// The words as they are stored. Somebody may have written them by hand.
+struct RuleRow {
+  std::string_view name;
+  std::optional<std::string_view> key_column;
+  std::int64_t slots = 0;
+  std::string_view pick;
+  std::string_view missing;
+  std::string_view retries;
+  std::optional<std::int64_t> window_seconds;
+  std::string_view freshness;
+  std::string_view layout;
+};
+
+/// The rule that a row stands for. Error: rule_invalid or not_on_this_engine, naming the counter.
+[[nodiscard]] Result<Rule> read_rule(const RuleRow& row, const rule::EngineTraits& traits);
+
+/// Nothing where the stored rule is the one that `counter` was read from. `is_current`: unset where there is no row.
+/// Error: rule_changed, or `gone` where there is none.
+[[nodiscard]] Result<void> judge_current(const StoredCounter& counter, std::optional<bool> is_current, ErrorCode gone);
+
+}  // namespace splitcount::engine

@@ -1,0 +1,196 @@
+// PostgreSQL: a database of its own on the tests' server.
+#include <atomic>
+#include <memory>
+#include <stdexcept>
+
+#include <libpq-fe.h>
+
+#include <contract/postgresql_server.h>
+#include <contract/stand.h>
+
+namespace splitcount::contract {
+namespace {
+
+constexpr const char* settings = "-c lock_timeout=10s -c client_min_messages=warning";
+constexpr Oid text_type = 25;
+constexpr Oid bigint_type = 20;
+
+struct Finish {
+  void operator()(PGconn* connection) const { PQfinish(connection); }
+};
+struct Clear {
+  void operator()(PGresult* result) const { PQclear(result); }
+};
+
+/// The arguments of a call, each with its type, texts in binary form, so that any byte goes through.
+class Arguments {
+ public:
+  void text(std::string_view name, std::string_view value) { put(name, text_type, std::string(value), 1); }
+  void number(std::string_view name, std::int64_t value) { put(name, bigint_type, std::to_string(value), 0); }
+  void slot(std::string_view name, int value) { put(name, 23, std::to_string(value), 0); }
+  [[nodiscard]] const std::string& list() const { return list_; }
+
+  [[nodiscard]] PGresult* send(PGconn* connection, const std::string& sql) const {
+    std::vector<const char*> values;
+    std::vector<int> lengths;
+    for (const auto& value : values_) {
+      values.push_back(value.data());
+      lengths.push_back(static_cast<int>(value.size()));
+    }
+    return PQexecParams(connection, sql.c_str(), static_cast<int>(values.size()), types_.data(), values.data(),
+                        lengths.data(), formats_.data(), 0);
+  }
+
+ private:
+  void put(std::string_view name, Oid type, std::string value, int format) {
+    values_.push_back(std::move(value));
+    types_.push_back(type);
+    formats_.push_back(format);
+    list_ += (list_.empty() ? "" : ", ") + std::string(name) + " => $" + std::to_string(values_.size());
+  }
+  std::vector<std::string> values_;
+  std::vector<Oid> types_;
+  std::vector<int> formats_;
+  std::string list_;
+};
+
+class PostgresqlSession final : public Session {
+ public:
+  explicit PostgresqlSession(const std::string& conninfo) : connection_(PQconnectdb(conninfo.c_str())) {
+    if (PQstatus(connection_.get()) != CONNECTION_OK) throw std::runtime_error(PQerrorMessage(connection_.get()));
+  }
+
+  SqlResult<void> run(std::string_view sql) override {
+    return without_rows(read(PQexec(connection_.get(), std::string(sql).c_str())));
+  }
+  SqlResult<Rows> rows(std::string_view sql) override {
+    return read(PQexec(connection_.get(), std::string(sql).c_str()));
+  }
+  SqlResult<void> begin() override { return run("BEGIN"); }
+  SqlResult<void> commit() override { return run("COMMIT"); }
+  SqlResult<void> rollback() override { return run("ROLLBACK"); }
+  bool in_transaction() const override { return PQtransactionStatus(connection_.get()) != PQTRANS_IDLE; }
+  SqlResult<void> block_writers(std::string_view counter) override {
+    return run("BEGIN; LOCK TABLE " + std::string(counter) + "_slots IN SHARE ROW EXCLUSIVE MODE");
+  }
+  Caller caller() const override { return Caller(connection_.get()); }
+
+  SqlResult<void> add(std::string_view counter, const Rule& rule, const Add& add) override {
+    Arguments arguments;
+    if (rule.key) arguments.text(*rule.key, add.key);
+    arguments.number("amount", add.amount);
+    if (!add.request_id.empty()) arguments.text("request_id", add.request_id);
+    if (add.value) arguments.number("value", *add.value);
+    if (add.slot) arguments.slot("slot", *add.slot);
+    return call(counter, arguments, {});
+  }
+  SqlResult<void> add_by_default(std::string_view counter, const Rule& rule, std::string_view key) override {
+    Arguments arguments;
+    if (rule.key) arguments.text(*rule.key, key);
+    return call(counter, arguments, {});
+  }
+  SqlResult<void> add_written(std::string_view counter, const Rule& rule, std::string_view key,
+                              std::string_view amount) override {
+    Arguments arguments;
+    if (rule.key) arguments.text(*rule.key, key);
+    return call(counter, arguments, (rule.key ? ", amount => " : "amount => ") + std::string(amount));
+  }
+
+ private:
+  SqlResult<void> call(std::string_view counter, const Arguments& arguments, const std::string& more) {
+    const auto sql = "SELECT " + std::string(counter) + "_add(" + arguments.list() + more + ")";
+    return without_rows(read(arguments.send(connection_.get(), sql)));
+  }
+  static SqlResult<Rows> read(PGresult* answer) {
+    const std::unique_ptr<PGresult, Clear> result(answer);
+    const auto status = PQresultStatus(result.get());
+    if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK) {
+      const char* said = PQresultErrorField(result.get(), PG_DIAG_MESSAGE_PRIMARY);
+      return tl::unexpected(SqlError{said == nullptr ? PQresultErrorMessage(result.get()) : said});
+    }
+    Rows rows;
+    for (int row = 0; row < PQntuples(result.get()); ++row) {
+      auto& values = rows.emplace_back();
+      for (int column = 0; column < PQnfields(result.get()); ++column) {
+        const bool null = PQgetisnull(result.get(), row, column) != 0;
+        values.emplace_back(null ? "NULL" : PQgetvalue(result.get(), row, column));
+      }
+    }
+    return rows;
+  }
+  static SqlResult<void> without_rows(SqlResult<Rows> rows) {
+    if (!rows) return tl::unexpected(rows.error());
+    return {};
+  }
+
+  std::unique_ptr<PGconn, Finish> connection_;
+};
+
+class PostgresqlStand final : public Stand {
+ public:
+  PostgresqlStand() : database_("contract_" + std::to_string(++count())) {
+    const auto made = on("postgres")->run("CREATE DATABASE " + database_ + " TEMPLATE template0");
+    if (!made) throw std::runtime_error(made.error().message);
+  }
+  ~PostgresqlStand() override { (void)on("postgres")->run("DROP DATABASE IF EXISTS " + database_ + " WITH (FORCE)"); }
+  PostgresqlStand(const PostgresqlStand&) = delete;
+  PostgresqlStand& operator=(const PostgresqlStand&) = delete;
+
+  const Traits& traits() const override {
+    static const Traits traits = [] {
+      Traits made;
+      made.dialect = "postgresql";
+      made.engine = "postgresql";
+      made.padded = true;
+      made.refusal_kills_transaction = true;
+      made.sql_checks_utf8 = true;
+      made.judges_sums = true;
+      made.sql_trims_numbers = true;
+      return made;
+    }();
+    return traits;
+  }
+  std::string dsn() const override { return "postgresql:" + PostgresqlServer::instance().conninfo(database_); }
+  std::unique_ptr<Session> session() override { return on(database_); }
+  SqlResult<void> pretend_newer_schema() override {
+    return session()->run("UPDATE splitcount_schema SET version = version + 1");
+  }
+  /// Every index against its table, by the server's own amcheck.
+  std::string damage() override {
+    auto checker = session();
+    const auto made = checker->run(
+        "CREATE SCHEMA IF NOT EXISTS damage_check; CREATE EXTENSION IF NOT EXISTS amcheck SCHEMA damage_check");
+    if (!made) return made.error().message;
+    const auto rows = checker->rows(
+        "SELECT count(*) FROM (SELECT damage_check.bt_index_check(indexrelid, true) FROM pg_index "
+        "JOIN pg_class ON pg_class.oid = indexrelid JOIN pg_am ON pg_am.oid = relam AND amname = 'btree' "
+        "WHERE relpersistence = 'p' AND indisvalid OFFSET 0) AS checked");
+    return rows ? std::string() : rows.error().message;
+  }
+  std::vector<std::string> objects() override {
+    const auto rows = session()->rows(
+        "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace "
+        "UNION ALL SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY 1");
+    if (!rows) throw std::runtime_error(rows.error().message);
+    std::vector<std::string> names;
+    for (const auto& row : *rows) names.push_back(row.front());
+    return names;
+  }
+
+ private:
+  static std::atomic<int>& count() {
+    static std::atomic<int> made{0};
+    return made;
+  }
+  static std::unique_ptr<Session> on(const std::string& database) {
+    const auto conninfo = PostgresqlServer::instance().conninfo(database);
+    return std::make_unique<PostgresqlSession>(conninfo + " options='" + settings + "'");
+  }
+  std::string database_;
+};
+
+}  // namespace
+
+std::unique_ptr<Stand> make_postgresql_stand() { return std::make_unique<PostgresqlStand>(); }
+
+}  // namespace splitcount::contract

@@ -1,6 +1,7 @@
 // PostgreSQL: a database of its own on the tests' server.
-#include <atomic>
+#include <iostream>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 
 #include <libpq-fe.h>
@@ -126,13 +127,62 @@ class PostgresqlSession final : public Session {
   std::unique_ptr<PGconn, Finish> connection_;
 };
 
+/// Databases that stands have left behind, empty. To make one takes longer than most tests.
+class EmptyDatabases {
+ public:
+  static EmptyDatabases& instance() {
+    static EmptyDatabases databases;
+    return databases;
+  }
+  std::string take() {
+    const std::lock_guard lock(mutex_);
+    if (!free_.empty()) {
+      auto database = std::move(free_.back());
+      free_.pop_back();
+      return database;
+    }
+    auto database = "contract_" + std::to_string(++made_);
+    must(*on("postgres"), "CREATE DATABASE " + database + " TEMPLATE template0");
+    return database;
+  }
+  /// Ends the sessions in it, and with them their locks, and removes whatever there is.
+  void give_back(const std::string& database) {
+    const auto outside = on("postgres");
+    must(*outside, "ALTER DATABASE " + database + " RESET ALL");
+    must(*outside, "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '" + database + "'");
+    must(*on(database),
+         "DO $$ DECLARE one regnamespace; BEGIN"
+         " FOR one IN SELECT oid::regnamespace FROM pg_namespace WHERE nspname NOT LIKE 'pg\\_%'"
+         " AND nspname <> 'information_schema'"
+         " LOOP EXECUTE format('DROP SCHEMA %s CASCADE', one); END LOOP;"
+         " CREATE SCHEMA public; GRANT ALL ON SCHEMA public TO public; END $$");
+    const std::lock_guard lock(mutex_);
+    free_.push_back(database);
+  }
+  static std::unique_ptr<Session> on(const std::string& database) {
+    const auto conninfo = PostgresqlServer::instance().conninfo(database);
+    return std::make_unique<PostgresqlSession>(conninfo + " options='" + settings + "'");
+  }
+
+ private:
+  static void must(Session& session, const std::string& sql) {
+    if (const auto done = session.run(sql); !done) throw std::runtime_error(done.error().message + ": " + sql);
+  }
+  std::mutex mutex_;
+  std::vector<std::string> free_;
+  int made_ = 0;
+};
+
 class PostgresqlStand final : public Stand {
  public:
-  PostgresqlStand() : database_("contract_" + std::to_string(++count())) {
-    const auto made = on("postgres")->run("CREATE DATABASE " + database_ + " TEMPLATE template0");
-    if (!made) throw std::runtime_error(made.error().message);
+  PostgresqlStand() : database_(EmptyDatabases::instance().take()) {}
+  ~PostgresqlStand() override {
+    try {
+      EmptyDatabases::instance().give_back(database_);
+    } catch (const std::exception& error) {  // it is not used again
+      std::cerr << database_ << " is left as it is: " << error.what() << "\n";
+    }
   }
-  ~PostgresqlStand() override { (void)on("postgres")->run("DROP DATABASE IF EXISTS " + database_ + " WITH (FORCE)"); }
   PostgresqlStand(const PostgresqlStand&) = delete;
   PostgresqlStand& operator=(const PostgresqlStand&) = delete;
 
@@ -151,7 +201,7 @@ class PostgresqlStand final : public Stand {
     return traits;
   }
   std::string dsn() const override { return "postgresql:" + PostgresqlServer::instance().conninfo(database_); }
-  std::unique_ptr<Session> session() override { return on(database_); }
+  std::unique_ptr<Session> session() override { return EmptyDatabases::on(database_); }
   SqlResult<void> pretend_newer_schema() override {
     return session()->run("UPDATE splitcount_schema SET version = version + 1");
   }
@@ -178,14 +228,6 @@ class PostgresqlStand final : public Stand {
   }
 
  private:
-  static std::atomic<int>& count() {
-    static std::atomic<int> made{0};
-    return made;
-  }
-  static std::unique_ptr<Session> on(const std::string& database) {
-    const auto conninfo = PostgresqlServer::instance().conninfo(database);
-    return std::make_unique<PostgresqlSession>(conninfo + " options='" + settings + "'");
-  }
   std::string database_;
 };
 

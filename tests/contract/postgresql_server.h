@@ -14,6 +14,7 @@ class PostgresqlServer {
   static const PostgresqlServer& instance();
 
   [[nodiscard]] std::string conninfo(const std::string& database) const;  ///< as keyword=value
+  [[nodiscard]] std::string socket() const { return folder_ + "/.s.PGSQL.5432"; }  ///< where it listens
 
   PostgresqlServer(const PostgresqlServer&) = delete;
   PostgresqlServer& operator=(const PostgresqlServer&) = delete;

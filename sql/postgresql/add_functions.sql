@@ -8,6 +8,19 @@
 -- name: add_function
 CREATE FUNCTION {schema}.{add}({key_parameter}amount bigint DEFAULT 1, request_id text DEFAULT NULL,
   value bigint DEFAULT NULL, slot integer DEFAULT NULL) RETURNS boolean
+{add_body}
+REVOKE ALL ON FUNCTION {schema}.{add}({add_types}) FROM PUBLIC;
+
+-- The same for the library: it says the slot, and -1 minus the slot for a replay. NULL, and nothing is written, where the
+-- rule in splitcount_counters is another one than the caller goes by (rule_version, rule_created).
+
+-- name: add_one_function
+CREATE FUNCTION {schema}.{add_one}({key_parameter}amount bigint, request_id text, value bigint, slot integer,
+  rule_version bigint, rule_created timestamptz) RETURNS integer
+{add_body}
+REVOKE ALL ON FUNCTION {schema}.{add_one}({add_types}, bigint, timestamptz) FROM PUBLIC;
+
+-- name: add_body
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off{lock_timeout} AS $function$
 #variable_conflict use_column
 DECLARE
@@ -17,6 +30,7 @@ DECLARE
   _slot integer := slot;
   _own integer;
 BEGIN
+  {check_rule}
   {check_key}
   {check_request_id}
   {check_value}
@@ -26,9 +40,14 @@ BEGIN
   {choose}
   {claim}
   {write}
-  RETURN true;
+  RETURN {counted};
 END $function$;
-REVOKE ALL ON FUNCTION {schema}.{add}({add_types}) FROM PUBLIC;
+
+-- name: check_rule
+IF NOT EXISTS (SELECT 1 FROM {schema}.splitcount_counters AS _c
+                 WHERE _c.name = {name} AND _c.version = rule_version AND _c.created_at = rule_created) THEN
+    RETURN NULL;
+  END IF;
 
 -- name: check_key
 IF _key IS NULL OR octet_length(_key) NOT BETWEEN 1 AND 768 THEN
@@ -149,12 +168,12 @@ IF _id IS NOT NULL THEN
     VALUES (_id, {new_key}_amount, coalesce(_slot, {first_slot}), clock_timestamp())
     ON CONFLICT (request_id) {on_known};
     IF NOT FOUND THEN
-      PERFORM CASE WHEN {same_key}_r.amount = _amount THEN 0 ELSE {refuse}({id_conflict}) END
+      SELECT CASE WHEN {same_key}_r.amount = _amount THEN _r.slot ELSE {refuse}({id_conflict}) END INTO _slot
       FROM {schema}.{requests} AS _r WHERE _r.request_id = _id;
       IF NOT FOUND THEN
         PERFORM {refuse}({id_in_flight});
       END IF;
-      RETURN false;
+      RETURN {replayed};
     END IF;
     {purge}
   END IF;
@@ -183,7 +202,7 @@ CASE WHEN {n} > 9223372036854775807 - greatest({amount}, 0) OR {n} < (-922337203
 IF _slot IS NULL THEN
     UPDATE {schema}.{slots} SET n = {sum_of_add} WHERE {key_match}slot = ({first_try});
     IF FOUND THEN
-      RETURN true;
+      RETURN {counted_first};
     END IF;
     _slot := coalesce({others});
     {note_slot}

@@ -78,6 +78,10 @@ SELECT count(*) FROM _new
 SELECT item, slot, replay FROM {schema}.{add_many}($1::text[], $2::bigint[], $3::text[], $4::integer[], $5::bigint,
   'epoch'::timestamptz + $6::bigint * interval '1 microsecond')
 
+-- name: apply_one
+SELECT {schema}.{add_one}({key_at_six}$1::bigint, $2, NULL, $3::integer, $4::bigint,
+  'epoch'::timestamptz + $5::bigint * interval '1 microsecond')
+
 -- name: total
 SELECT sum(n), count(*), {now_us} FROM {schema}.{slots}
 

@@ -1,5 +1,6 @@
 -- name: drop_counter
 DROP FUNCTION IF EXISTS {schema}.{add}({add_types});
+DROP FUNCTION IF EXISTS {schema}.{add_one}({add_types}, bigint, timestamptz);
 DROP FUNCTION IF EXISTS {schema}.{add_many}(text[], bigint[], text[], integer[], bigint, timestamptz);
 DROP FUNCTION IF EXISTS {schema}.{total}({key_type});
 DROP VIEW IF EXISTS {schema}.{counter};

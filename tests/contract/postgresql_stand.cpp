@@ -1,4 +1,5 @@
 // PostgreSQL: a database of its own on the tests' server.
+#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <mutex>
@@ -12,7 +13,18 @@
 namespace splitcount::contract {
 namespace {
 
-constexpr const char* settings = "-c lock_timeout=10s -c client_min_messages=warning";
+/// Of the callers' transactions, with _ for a space; null: READ COMMITTED.
+const char* callers_isolation() { return std::getenv("SPLITCOUNT_POSTGRESQL_ISOLATION"); }
+
+std::string settings() {
+  std::string text = "-c lock_timeout=10s -c client_min_messages=warning";
+  const char* isolation = callers_isolation();
+  if (isolation == nullptr) return text;
+  text += " -c default_transaction_isolation=";
+  for (const char* c = isolation; *c != '\0'; ++c) text += *c == '_' ? std::string("\\\\ ") : std::string(1, *c);
+  return text;
+}
+
 constexpr Oid text_type = 25;
 constexpr Oid bigint_type = 20;
 
@@ -161,7 +173,7 @@ class EmptyDatabases {
   }
   static std::unique_ptr<Session> on(const std::string& database) {
     const auto conninfo = PostgresqlServer::instance().conninfo(database);
-    return std::make_unique<PostgresqlSession>(conninfo + " options='" + settings + "'");
+    return std::make_unique<PostgresqlSession>(conninfo + " options='" + settings() + "'");
   }
 
  private:
@@ -196,6 +208,7 @@ class PostgresqlStand final : public Stand {
       made.sql_checks_utf8 = true;
       made.judges_sums = true;
       made.sql_trims_numbers = true;
+      made.callers_begin_again = callers_isolation() != nullptr;
       return made;
     }();
     return traits;

@@ -60,6 +60,7 @@ struct Traits {
   bool refusal_kills_transaction = false;  ///< an error inside a transaction leaves it dead
   bool sql_checks_utf8 = false;            ///< plain SQL cannot bring in text that is no UTF-8, or holds a zero byte
   bool judges_sums = false;                ///< adds of one call that meet in a slot are refused by their sum only
+  bool callers_begin_again = false;        ///< their level tells them so where another session was faster
   bool sql_trims_numbers = false;          ///< plain SQL reads ' 5' as 5 before any function of ours sees it
 };
 

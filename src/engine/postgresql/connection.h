@@ -68,6 +68,7 @@ class PostgresqlConnection final : public Connection {
   /// Nothing where the stored rule is the one that this copy was read from; rule_changed, or `gone` where there is
   /// none.
   [[nodiscard]] Result<void> check_current(const StoredCounter& counter, ErrorCode gone);
+  [[nodiscard]] Result<std::vector<Added>> apply_one(const StoredCounter& counter, const ReadyAdd& add);
   [[nodiscard]] Result<std::vector<Added>> apply_all(const StoredCounter& counter, std::span<const ReadyAdd> adds);
   [[nodiscard]] Result<std::vector<Result<Added>>> apply_each(const StoredCounter& counter,
                                                               std::span<const ReadyAdd> adds);

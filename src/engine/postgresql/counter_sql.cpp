@@ -32,11 +32,13 @@ std::vector<Placeholder> names_of(std::string_view counter, const Rule& rule, st
           {"counter", quote_name(counter)},
           {"slots", quote_name(fmt::format("{}_slots", counter))},
           {"add", quote_name(fmt::format("{}_add", counter))},
+          {"add_one", quote_name(fmt::format("{}_add_one", counter))},
           {"add_many", quote_name(fmt::format("{}_add_many", counter))},
           {"total", quote_name(fmt::format("{}_total", counter))},
           {"requests", quote_name(fmt::format("{}_requests", counter))},
           {"name", quote_text(counter)},
           {"key", rule.key ? quote_name(*rule.key) : std::string()},
+          {"key_at_six", rule.key ? "$6, " : ""},
           {"slots_number", fmt::format("{}", rule.slots)},
           {"created_us", of_dialect("created_us")},
           {"now_us", of_dialect("now_us")}};
@@ -62,6 +64,7 @@ CounterSql::CounterSql(std::string_view counter, const Rule& rule, std::string_v
       floating_(is_floating(rule.pick)),
       placeholders_(names_of(counter, rule, schema)) {
   put("refuse", "{schema}.splitcount_refuse");
+  put_statement("add_body", "add_body");
   add_key_fragments();
   add_check_fragments();
   add_pick_fragments();
@@ -210,11 +213,10 @@ std::string CounterSql::text(std::string_view name, std::string_view key_value) 
   return fill(filled, key);
 }
 
-/// In a function, `key_of_row` is the key whose slots are looked at.
-std::string CounterSql::function_text(std::string_view name, std::string_view key_of_row) const {
-  std::vector<Placeholder> placeholders{{"key_of_row", std::string(key_of_row)}};
-  placeholders.insert(placeholders.end(), placeholders_.begin(), placeholders_.end());
-  return fill_all(of_dialect(name), placeholders);
+/// A function, with what it alone puts into the shared fragments; `key_of_row` is the key whose slots are looked at.
+std::string CounterSql::function_text(std::string_view name, std::vector<Placeholder> its_own) const {
+  its_own.insert(its_own.end(), placeholders_.begin(), placeholders_.end());
+  return fill_all(of_dialect(name), its_own);
 }
 
 std::vector<std::string> CounterSql::definition() const {
@@ -224,8 +226,17 @@ std::vector<std::string> CounterSql::definition() const {
   texts.push_back(text("total_function"));
   if (once_) texts.push_back(text("requests_table"));
   if (rule_.retries.window) texts.push_back(text("expiry_index"));
-  texts.push_back(function_text("add_function", "_key"));
-  texts.push_back(function_text("add_many_function", "_rows._key"));
+  texts.push_back(function_text("add_function", {{"key_of_row", "_key"},
+                                                 {"check_rule", ""},
+                                                 {"counted", "true"},
+                                                 {"counted_first", "true"},
+                                                 {"replayed", "false"}}));
+  texts.push_back(function_text("add_one_function", {{"key_of_row", "_key"},
+                                                     {"check_rule", of_dialect("check_rule")},
+                                                     {"counted", "_slot"},
+                                                     {"counted_first", "{first_slot}"},
+                                                     {"replayed", "-1 - _slot"}}));
+  texts.push_back(function_text("add_many_function", {{"key_of_row", "_rows._key"}}));
   texts.push_back(text("rule_row"));
   // A counter without a key whose missing rows are an error has all its slots from the start.
   if (!has_key_ && rule_.missing == Missing::error) texts.push_back(text("create_slots"));
@@ -239,8 +250,8 @@ std::vector<std::string> CounterSql::removal() const {
 }
 
 std::vector<std::string> CounterSql::object_names() const {
-  std::vector<std::string> names{counter_, counter_ + "_slots", counter_ + "_add", counter_ + "_add_many",
-                                 counter_ + "_total"};
+  std::vector<std::string> names{counter_,           counter_ + "_slots",    counter_ + "_add",
+                                 counter_ + "_add_one", counter_ + "_add_many", counter_ + "_total"};
   if (once_) names.push_back(counter_ + "_requests");
   return names;
 }

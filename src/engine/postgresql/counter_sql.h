@@ -50,7 +50,7 @@ class CounterSql {
   void add_rule_values();
   void put(std::string_view name, std::string value);
   void put_statement(std::string_view name, std::string_view statement_name);
-  [[nodiscard]] std::string function_text(std::string_view name, std::string_view key_of_row) const;
+  [[nodiscard]] std::string function_text(std::string_view name, std::vector<Placeholder> its_own) const;
 
   std::string counter_;
   const Rule& rule_;

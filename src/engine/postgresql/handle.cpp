@@ -52,6 +52,13 @@ Parameters& Parameters::text(std::string_view text) {
 
 Parameters& Parameters::number(std::int64_t number) { return array(std::to_string(number)); }
 
+Parameters& Parameters::null() {
+  values_.push_back(nullptr);
+  lengths_.push_back(0);
+  formats_.push_back(0);
+  return *this;
+}
+
 Parameters& Parameters::array(std::string literal) {
   kept_.push_back(std::make_unique<std::string>(std::move(literal)));
   borrow(*kept_.back(), 0);

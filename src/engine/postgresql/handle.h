@@ -24,6 +24,7 @@ class Parameters {
  public:
   Parameters& text(std::string_view text);  ///< and bytes: as they are, whatever they hold
   Parameters& number(std::int64_t number);
+  Parameters& null();
   Parameters& array(std::string literal);  ///< "{...}", see append_element
 
  private:

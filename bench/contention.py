@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Insert a row and count it, in one round trip, by many sessions at once, in the ways that people do it and in ours.
 
     bench/contention.py                        PostgreSQL 15; 1, 8 and 64 sessions; five rounds of four seconds each

@@ -139,41 +139,48 @@ class PostgresqlSession final : public Session {
   std::unique_ptr<PGconn, Finish> connection_;
 };
 
-/// Databases that stands have left behind, empty. To make one takes longer than most tests.
+std::unique_ptr<Session> session_on(const std::string& database) {
+  return std::make_unique<PostgresqlSession>(PostgresqlServer::instance().conninfo(database) + " options='" +
+                                             settings() + "'");
+}
+
+/// A database, and a session in it that stays, to empty it: to begin either takes longer than most tests.
+struct TestDatabase {
+  std::string name;
+  std::unique_ptr<Session> keeper;
+};
+
+/// Databases that stands have left behind, empty.
 class EmptyDatabases {
  public:
   static EmptyDatabases& instance() {
     static EmptyDatabases databases;
     return databases;
   }
-  std::string take() {
+  TestDatabase take() {
     const std::lock_guard lock(mutex_);
     if (!free_.empty()) {
       auto database = std::move(free_.back());
       free_.pop_back();
       return database;
     }
-    auto database = "contract_" + std::to_string(++made_);
-    must(*on("postgres"), "CREATE DATABASE " + database + " TEMPLATE template0");
-    return database;
+    const auto name = "contract_" + std::to_string(++made_);
+    must(*session_on("postgres"), "CREATE DATABASE " + name + " TEMPLATE template0");
+    return {name, session_on(name)};
   }
   /// Ends the sessions in it, and with them their locks, and removes whatever there is.
-  void give_back(const std::string& database) {
-    const auto outside = on("postgres");
-    must(*outside, "ALTER DATABASE " + database + " RESET ALL");
-    must(*outside, "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '" + database + "'");
-    must(*on(database),
+  void give_back(TestDatabase database) {
+    must(*database.keeper, "ALTER DATABASE " + database.name + " RESET ALL");
+    must(*database.keeper, "SET client_min_messages = error; SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = '" +
+                               database.name + "' AND pid <> pg_backend_pid()");
+    must(*database.keeper,
          "DO $$ DECLARE one regnamespace; BEGIN"
          " FOR one IN SELECT oid::regnamespace FROM pg_namespace WHERE nspname NOT LIKE 'pg\\_%'"
          " AND nspname <> 'information_schema'"
          " LOOP EXECUTE format('DROP SCHEMA %s CASCADE', one); END LOOP;"
          " CREATE SCHEMA public; GRANT ALL ON SCHEMA public TO public; END $$");
     const std::lock_guard lock(mutex_);
-    free_.push_back(database);
-  }
-  static std::unique_ptr<Session> on(const std::string& database) {
-    const auto conninfo = PostgresqlServer::instance().conninfo(database);
-    return std::make_unique<PostgresqlSession>(conninfo + " options='" + settings() + "'");
+    free_.push_back(std::move(database));
   }
 
  private:
@@ -181,7 +188,7 @@ class EmptyDatabases {
     if (const auto done = session.run(sql); !done) throw std::runtime_error(done.error().message + ": " + sql);
   }
   std::mutex mutex_;
-  std::vector<std::string> free_;
+  std::vector<TestDatabase> free_;
   int made_ = 0;
 };
 
@@ -189,10 +196,11 @@ class PostgresqlStand final : public Stand {
  public:
   PostgresqlStand() : database_(EmptyDatabases::instance().take()) {}
   ~PostgresqlStand() override {
+    const auto name = database_.name;
     try {
-      EmptyDatabases::instance().give_back(database_);
+      EmptyDatabases::instance().give_back(std::move(database_));
     } catch (const std::exception& error) {  // it is not used again
-      std::cerr << database_ << " is left as it is: " << error.what() << "\n";
+      std::cerr << name << " is left as it is: " << error.what() << "\n";
     }
   }
   PostgresqlStand(const PostgresqlStand&) = delete;
@@ -213,8 +221,8 @@ class PostgresqlStand final : public Stand {
     }();
     return traits;
   }
-  std::string dsn() const override { return "postgresql:" + PostgresqlServer::instance().conninfo(database_); }
-  std::unique_ptr<Session> session() override { return EmptyDatabases::on(database_); }
+  std::string dsn() const override { return "postgresql:" + PostgresqlServer::instance().conninfo(database_.name); }
+  std::unique_ptr<Session> session() override { return session_on(database_.name); }
   SqlResult<void> pretend_newer_schema() override {
     return session()->run("UPDATE splitcount_schema SET version = version + 1");
   }
@@ -241,7 +249,7 @@ class PostgresqlStand final : public Stand {
   }
 
  private:
-  std::string database_;
+  TestDatabase database_;
 };
 
 }  // namespace

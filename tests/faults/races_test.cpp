@@ -155,6 +155,7 @@ void expect_exact_storm(const std::string& parent, int adds, int least) {
     }
     slowest_then = slowest;
   }
+  std::cout << "when the first had finished, the slowest had counted " << slowest_then << " of " << adds << "\n";
   EXPECT_GE(slowest_then, least) << "when the first had finished, another had hardly begun";
   for (auto& child : children) EXPECT_EQ(child->wait(), 0) << "a busy error reached a caller";
   EXPECT_EQ(user.wait(), 0);
@@ -168,7 +169,7 @@ TEST(RacesOfProcesses, EightCountExactlyBesideAProgramOfTheUsersAndNobodyStarves
 }
 
 TEST(RacesOfProcesses, EightCountExactlyOnADiskWhereEachCommitTakesItsTime) {
-  expect_exact_storm(std::filesystem::temp_directory_path().string(), scale(30, 500, 2'000), scale(0, 1, 100));
+  expect_exact_storm(std::filesystem::temp_directory_path().string(), scale(30, 500, 2'000), scale(1, 25, 100));
 }
 
 }  // namespace

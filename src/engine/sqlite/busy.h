@@ -19,9 +19,14 @@ class BusyWait {
   void set_deadline(Deadline deadline) noexcept { deadline_ = deadline; }
   /// Sleeps before another try; `tries`: how many there were. False: the deadline has passed.
   [[nodiscard]] bool wait(int tries) noexcept;
+  /// Before a transaction. The lock goes to whoever looks first, and that is the one who has just let go of it; so where
+  /// others were met lately, a writer that has had its turn lets them look first.
+  void let_others_look() noexcept;
 
  private:
   Deadline deadline_{};
+  Deadline turn_began_{};
+  Deadline others_met_{};
   std::minstd_rand random_{std::random_device{}()};
 };
 

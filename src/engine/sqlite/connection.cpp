@@ -41,6 +41,7 @@ Result<void> SqliteConnection::begin(Deadline deadline) {
   busy_.set_deadline(deadline);
   // SQLite would begin one that only reads, and refuse the first write.
   if (is_read_only()) return fail(error_from(database_, SQLITE_READONLY));
+  busy_.let_others_look();
   for (int tries = 0;; ++tries) {
     auto begun = run("begin");
     // Some busy answers (a WAL that is being recovered) come past the busy handler.

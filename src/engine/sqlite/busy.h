@@ -9,9 +9,9 @@ struct sqlite3;
 
 namespace splitcount::engine::sqlite {
 
-/// A busy handler bounded by a deadline: short waits that grow a little, with jitter. SQLite's own backs off to 100 ms
-/// and more, so that whoever has waited longest looks least often and starves (measured with eight processes that
-/// write without a pause: 24 times busy after 5 s; with these waits: never).
+/// A busy handler bounded by a deadline: short pauses with jitter, shorter the longer the wait. SQLite's own backs off to
+/// 100 ms and more, so that whoever has waited longest looks least often and starves (measured with eight processes that
+/// write without a pause: 24 times busy after 5 s; with these pauses: never).
 class BusyWait {
  public:
   /// Puts it onto a handle. The object must stay where it is for as long as the handle is open.
@@ -25,6 +25,7 @@ class BusyWait {
 
  private:
   Deadline deadline_{};
+  Deadline wait_began_{};
   Deadline turn_began_{};
   Deadline others_met_{};
   std::minstd_rand random_{std::random_device{}()};

@@ -3,7 +3,7 @@
 
     bench/contention.py                        PostgreSQL 15; 1, 8 and 64 sessions; five rounds of four seconds each
     bench/contention.py --slow-sync-ms 1       each sync of the server takes a millisecond more
-    bench/contention.py --version 18 --sessions 64 --rounds 9 --only limit,one_row,journal_function
+    bench/contention.py --version 18 --sessions 64 --rounds 9 --only limit,one_row,own,journal
 
 From the root of the repository, after ./run and ./test (which install pgbench and the servers). It starts a server of its own
 in a temporary folder (synced commits, its defaults but for the memory) and drives it with pgbench over a socket. The
@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -36,7 +37,7 @@ class Way:
 
     def __init__(self, name, what, statement, define=None, table=None, total=None, folds=False):
         self.name, self.what, self.statement, self.define, self.table = name, what, statement, define, table
-        self.total, self.folds = total or f"SELECT total FROM {name}", folds
+        self.total, self.folds = f"SELECT total FROM {name}" if total is None else total, folds
 
 
 def ours(name, what, define, request_id=False, folds=False):
@@ -56,17 +57,30 @@ WAYS = [
         table="CREATE TABLE random_11_table(slot integer PRIMARY KEY, n bigint NOT NULL) WITH (fillfactor = 50);"
               "INSERT INTO random_11_table SELECT generate_series(0, 10), 0",
         total="SELECT sum(n) FROM random_11_table"),
-    ours("session", f"a slot of one's own of {SLOTS}, by the function", []),
-    Way("session_statement", "the same by the bare statement",
-        f"WITH _ AS ({INSERT}) UPDATE session_statement_slots SET n = n + 1 WHERE slot = (SELECT slot FROM "
-        f"session_statement_slots WHERE slot = {OWN_SLOT} FOR NO KEY UPDATE SKIP LOCKED)", define=[]),
-    ours("session_once", "the same by the function, with request ids", ONCE, request_id=True),
+    ours("own", f"a slot of one's own of {SLOTS}, by the function", []),
+    Way("own_statement", "the same by the bare statement",
+        f"WITH _ AS ({INSERT}) UPDATE own_statement_slots SET n = n + 1 WHERE slot = (SELECT slot FROM "
+        f"own_statement_slots WHERE slot = {OWN_SLOT} FOR NO KEY UPDATE SKIP LOCKED)", define=[]),
+    ours("own_once", "the same by the function, with request ids", ONCE, request_id=True),
     ours("journal", "an appended delta, by the function", JOURNAL),
     Way("journal_statement", "the same by the bare statement",
-        f"WITH _ AS ({INSERT}) INSERT INTO journal_statement_deltas(n) VALUES (1)", define=JOURNAL),
+        f"WITH _ AS ({INSERT}) INSERT INTO journal_statement_deltas(slot, n) VALUES (0, 1)", define=JOURNAL),
     ours("journal_once", "by the function, with request ids", [*JOURNAL, *ONCE], request_id=True),
     ours("journal_folded", "by the function, while `maintain` folds", JOURNAL, folds=True),
 ]
+
+
+def output_of(command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}: {done.stderr}")
+    return done.stdout
+
+
+def say(text):
+    """What is going on, on a terminal only."""
+    if sys.stderr.isatty():
+        print(f"\r{text}\033[K", end="", file=sys.stderr, flush=True)
 
 
 class Bench:
@@ -79,7 +93,7 @@ class Bench:
         return self.database.fetchone()[0]
 
     def splitcount(self, *words):
-        subprocess.run([SPLITCOUNT, "--db", self.server.address("postgres"), *words], check=True, capture_output=True)
+        output_of([SPLITCOUNT, "--db", self.server.address("postgres"), *words])
 
     def prepare(self, ways):
         self.database.execute("CREATE TABLE prizes(id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,"
@@ -116,10 +130,10 @@ class Bench:
         self.database.execute("TRUNCATE prizes; CHECKPOINT")
         before = self.ask(way.total) if way.total else 0
         with self.folding(way):
-            done = subprocess.run(
+            done = output_of(
                 [DEBIAN_BIN / "pgbench", "--no-vacuum", "--protocol", "prepared", "--client", str(sessions), "--jobs",
                  str(min(2, sessions)), "--time", str(self.seconds), "--file", self.folder / way.name,
-                 self.server.conninfo("postgres")], check=True, capture_output=True, text=True).stdout
+                 self.server.conninfo("postgres")])
         inserted = self.ask("SELECT count(*) FROM prizes")
         if way.total and self.ask(way.total) - before != inserted:
             sys.exit(f"{way.name} counted {self.ask(way.total) - before} for {inserted} rows")
@@ -128,7 +142,6 @@ class Bench:
 
 def sync_ms(folder):
     """The median time of a small write and its sync, without what --slow-sync-ms adds."""
-    import time
     times = []
     with open(folder / "sync", "wb", buffering=0) as file:
         for _ in range(200):
@@ -148,9 +161,9 @@ def run(bench, ways, sessions, rounds):
     tps = {way.name: [] for way in ways}
     for round_number in range(rounds):
         for way in ways:
-            print(f"\r{sessions} sessions, round {round_number + 1} of {rounds}, {way.name}\033[K", end="", file=sys.stderr)
+            say(f"{sessions} sessions, round {round_number + 1} of {rounds}, {way.name}")
             tps[way.name].append(bench.turn(way, sessions))
-    print("\r\033[K", end="", file=sys.stderr)
+    say("")
     print(f"\n{sessions} session{'s' if sessions > 1 else ''}:\n\n| way | adds/s | of the limit | of one row | of 11 random |"
           "\n|---|---:|---:|---:|---:|")
     for way in ways:

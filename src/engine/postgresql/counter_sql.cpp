@@ -95,6 +95,7 @@ void CounterSql::add_key_fragments() {
   with_key("key_type", "text");
   with_key("key_example", "{key} => '/home', ");
   with_key("declare_key", "_key CONSTANT text := {key};\n  ");
+  with_key("and_key", " || {key_of_row}");
   with_key("of_key", "_s.{key} = {key_of_row} AND ");
   with_key("of_key_many", "_s.{key} = _adds._key AND ");
   with_key("same_key", "_r.{key} = _key AND ");

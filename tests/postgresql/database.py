@@ -1,0 +1,135 @@
+"""What these tests share: one server a process, a database of its own for each test, sessions, and counters in it.
+
+SPLITCOUNT_POSTGRESQL is the version to test on, 15 where it is left out.
+"""
+import atexit
+import os
+import threading
+import time
+import unittest
+from concurrent.futures import ThreadPoolExecutor
+
+import psycopg2
+from psycopg2 import errorcodes
+
+import support
+from server import Server, programs_of
+
+VERSION = int(os.environ.get("SPLITCOUNT_POSTGRESQL", "15"))
+LOCK_NOT_AVAILABLE = errorcodes.LOCK_NOT_AVAILABLE
+
+_shared = []
+
+
+def shared_server():
+    if not _shared:
+        _shared.append(Server(VERSION))
+        atexit.register(_shared[0].stop)
+    return _shared[0]
+
+
+def setUpModule():
+    """For `from database import setUpModule`."""
+    if programs_of(VERSION) is None:
+        sentence = f"there is no PostgreSQL {VERSION} here; ./test fetches it"
+        if os.environ.get("CI") == "true":
+            raise RuntimeError(sentence)
+        raise unittest.SkipTest(sentence)
+
+
+class Case(support.Case):
+    """A database of its own; what is opened is closed. The program uses it where no other one is named."""
+
+    databases = 0
+
+    def setUp(self):
+        super().setUp()
+        self.server = shared_server()
+        Case.databases += 1
+        self.name = f"test_{Case.databases}"
+        admin = self.server.connect("postgres")
+        admin.cursor().execute(f"CREATE DATABASE {self.name} TEMPLATE template0")
+        admin.close()
+        self.address = self.server.address(self.name)
+        self.asking = None
+
+    def run_program(self, *words, env=None, **how):
+        return super().run_program(*words, env=env or support.environment(SPLITCOUNT_DB=self.address), **how)
+
+    def define(self, counter, *options):
+        self.run_checked("define", counter, *options)
+
+    def run_checked(self, *words):
+        answer = self.run_program(*words)
+        self.assertEqual(answer.code, support.DONE, answer)
+        return answer.out
+
+    def session(self, **how):
+        session = Session(self.server, self.name, **how)
+        self.addCleanup(session.close)
+        return session
+
+    def sessions(self, count, **how):
+        return [self.session(**how) for _ in range(count)]
+
+    def sql(self, text, *values):
+        """In a session kept for such questions, in a transaction of its own."""
+        if self.asking is None:
+            self.asking = self.session()
+        return self.asking.rows(text, *values)
+
+    def one(self, text, *values):
+        ((value,),) = self.sql(text, *values)
+        return value
+
+    def assert_state(self, state, function, *arguments):
+        """It fails with that SQLSTATE. The error."""
+        with self.assertRaises(psycopg2.Error) as caught:
+            function(*arguments)
+        self.assertEqual(caught.exception.pgcode, state, caught.exception)
+        return caught.exception
+
+    def wait_until(self, true, what, seconds=30):
+        deadline = time.monotonic() + seconds
+        while not true():
+            self.assertLess(time.monotonic(), deadline, what)
+            time.sleep(0.01)
+
+
+class Session:
+    """One connection. Statements commit by themselves unless BEGIN was sent."""
+
+    def __init__(self, server, database, settings="", **more):
+        if settings:
+            more["options"] = f"'{settings}'"
+        self.connection = server.connect(database, **more)
+        self.cursor = self.connection.cursor()
+        self.pid = self.connection.info.backend_pid
+
+    def run(self, text, *values):
+        """Values for %s, or one dictionary for %(name)s."""
+        named = bool(values) and isinstance(values[0], dict)
+        self.cursor.execute(text, values[0] if named else values or None)
+
+    def rows(self, text, *values):
+        self.run(text, *values)
+        return self.cursor.fetchall() if self.cursor.description else []
+
+    def value(self, text, *values):
+        ((value,),) = self.rows(text, *values)
+        return value
+
+    def close(self):
+        self.connection.close()
+
+
+def at_once(tasks):
+    """Runs them in a thread each, all starting together. Their results, or the first exception."""
+    barrier = threading.Barrier(len(tasks))
+
+    def one(task):
+        barrier.wait()
+        return task()
+
+    with ThreadPoolExecutor(len(tasks)) as threads:
+        return list(threads.map(one, tasks))

@@ -18,10 +18,15 @@ namespace {
 
 constexpr auto start_wait = std::chrono::seconds(120);
 
-/// Where initdb and postgres are: SPLITCOUNT_POSTGRESQL_BIN, or Debian's.
+/// Where initdb and postgres are: SPLITCOUNT_POSTGRESQL_BIN, or Debian's. Without links, since the server's user may be
+/// unable to enter the folder that they start from.
 std::string programs() {
   const char* given = std::getenv("SPLITCOUNT_POSTGRESQL_BIN");
-  return given == nullptr ? "/usr/lib/postgresql/15/bin" : given;
+  const std::filesystem::path folder = given == nullptr ? "/usr/lib/postgresql/15/bin" : given;
+  if (!exists(folder / "postgres")) {
+    throw std::runtime_error("there is no PostgreSQL in " + folder.string() + "; ./test fetches it");
+  }
+  return canonical(folder).string();
 }
 
 /// PostgreSQL refuses to run as root, so root's tests run it as the user of the package, or as nobody.
@@ -55,14 +60,14 @@ wait $server
 cd / && rm -rf "$folder"
 )";
 
-[[noreturn]] void become_keeper(const std::string& folder, int input) {
+[[noreturn]] void become_keeper(const std::string& folder, const std::string& programs, int input) {
   if (dup2(input, STDIN_FILENO) < 0) _exit(1);
   for (int descriptor = 3; descriptor < 1024; ++descriptor) close(descriptor);
   setsid();
   if (const passwd* user = server_user()) {
     if (setgid(user->pw_gid) != 0 || setuid(user->pw_uid) != 0) _exit(1);
   }
-  execl("/bin/sh", "sh", "-c", keeper_script, "keeper", folder.c_str(), programs().c_str(), nullptr);
+  execl("/bin/sh", "sh", "-c", keeper_script, "keeper", folder.c_str(), programs.c_str(), nullptr);
   _exit(1);
 }
 
@@ -83,6 +88,7 @@ const PostgresqlServer& PostgresqlServer::instance() {
 }
 
 PostgresqlServer::PostgresqlServer() {
+  const std::string found = programs();
   std::string pattern = (std::filesystem::temp_directory_path() / "splitcount-pg-XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no directory for the tests' PostgreSQL server");
   folder_ = pattern;
@@ -92,7 +98,7 @@ PostgresqlServer::PostgresqlServer() {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe for the tests' PostgreSQL server");
   keeper_ = fork();
-  if (keeper_ == 0) become_keeper(folder_, ends[0]);
+  if (keeper_ == 0) become_keeper(folder_, found, ends[0]);
   close(ends[0]);
   keep_alive_ = ends[1];
   if (keeper_ < 0) throw std::runtime_error("no process for the tests' PostgreSQL server");

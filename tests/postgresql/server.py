@@ -65,8 +65,9 @@ def server_user():
 
 
 class Server:
-    def __init__(self, version, data=None, **settings):
-        """data(FOLDER) puts a database into FOLDER/data; without it initdb makes one."""
+    def __init__(self, version, data=None, environment=None, **settings):
+        """data(FOLDER) puts a database into FOLDER/data; without it initdb makes one. The server has the variables of
+        `environment`, too."""
         self.version = version
         self.programs = programs_of(version)
         self.user = server_user()
@@ -78,7 +79,8 @@ class Server:
         self.own(self.folder)
         self.keeper = subprocess.Popen(["sh", "-c", KEEPER, "keeper", self.folder, self.programs], **self.user, cwd="/",
                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                       env={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}, start_new_session=True)
+                                       env={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", **(environment or {})},
+                                       start_new_session=True)
         if self.keeper.stdout.readline() != b"ready\n":
             log = "".join(path.read_text() for path in self.folder.glob("*.log"))
             self.stop()

@@ -282,7 +282,14 @@ BEGIN
   {choose_many}
   {claim_many}
   {check_missing_many}
-  WITH _counting AS MATERIALIZED (
+  {write_many}
+  {note_slots_many}
+  RETURN QUERY SELECT _item, _slot, false FROM unnest(_items, _written) AS _done(_item, _slot){replays};
+END $function$;
+REVOKE ALL ON FUNCTION {schema}.{add_many}(text[], bigint[], text[], integer[], bigint, timestamptz) FROM PUBLIC;
+
+-- name: write_many_slots
+WITH _counting AS MATERIALIZED (
     SELECT _item::integer AS _item, {key_or_empty_of_add} AS _key, _amount,
            coalesce(_slot, min(_slot) OVER (PARTITION BY {key_or_empty_of_add})) AS _given
     FROM {counting_adds}
@@ -301,10 +308,6 @@ BEGIN
   SELECT array_agg(_counting._item), array_agg(_rows_written._slot) INTO _items, _written
   FROM _counting JOIN _rows_written
     ON _rows_written._key = _counting._key AND _rows_written._slot = coalesce(_counting._given, _rows_written._slot);
-  {note_slots_many}
-  RETURN QUERY SELECT _item, _slot, false FROM unnest(_items, _written) AS _done(_item, _slot){replays};
-END $function$;
-REVOKE ALL ON FUNCTION {schema}.{add_many}(text[], bigint[], text[], integer[], bigint, timestamptz) FROM PUBLIC;
 
 -- name: adds
 unnest(_keys, _amounts, _ids, _slots) WITH ORDINALITY AS _adds(_key, _amount, _id, _slot, _item)

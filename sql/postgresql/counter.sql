@@ -56,17 +56,22 @@ fillfactor = 10, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_fac
 -- name: filler_plain
 ALTER TABLE {schema}.{slots} ALTER COLUMN filler SET STORAGE PLAIN;
 
+-- What a total is taken from.
+
+-- name: slots_all
+{schema}.{slots}
+
 -- name: total_view
-CREATE VIEW {schema}.{counter}(total) AS SELECT coalesce(sum(n), 0)::bigint FROM {schema}.{slots};
+CREATE VIEW {schema}.{counter}(total) AS SELECT coalesce(sum(n), 0)::bigint FROM {all} AS _all;
 
 -- name: total_view_with_key
 CREATE VIEW {schema}.{counter}({key}, total) AS
-SELECT {key}, sum(n)::bigint FROM {schema}.{slots} GROUP BY {key};
+SELECT {key}, sum(n)::bigint FROM {all} AS _all GROUP BY {key};
 
 -- name: total_function
 CREATE FUNCTION {schema}.{total}({key_argument}) RETURNS bigint
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $function$
-SELECT coalesce(sum(n), 0)::bigint FROM {schema}.{slots}{where_first_argument}
+SELECT coalesce(sum(n), 0)::bigint FROM {all} AS _all{where_first_argument}
 $function$;
 REVOKE ALL ON FUNCTION {schema}.{total}({key_type}) FROM PUBLIC;
 

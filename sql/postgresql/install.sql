@@ -23,7 +23,7 @@ CREATE TABLE IF NOT EXISTS {schema}.splitcount_counters(
   window_seconds bigint                                           -- NULL: for ever
     CHECK (window_seconds IS NULL OR (retries = 'once' AND window_seconds BETWEEN 1 AND 316224000)),
   freshness text NOT NULL DEFAULT 'live' CHECK (freshness IN ('live')),
-  layout text NOT NULL DEFAULT 'compact' CHECK (layout IN ('compact', 'padded')),
+  layout text NOT NULL DEFAULT 'compact' CHECK (layout IN ('compact', 'padded', 'journal')),
   created_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 

@@ -67,7 +67,7 @@ SELECT version = $2::bigint AND {created_us} = $3::bigint FROM {schema}.splitcou
 
 -- name: create_keys
 WITH _keys AS (SELECT DISTINCT _key FROM unnest($1::text[]) AS _all(_key)),
-_new AS (SELECT _key FROM _keys WHERE NOT EXISTS (SELECT 1 FROM {schema}.{slots} AS _s WHERE _s.{key} = _key)),
+_new AS (SELECT _key FROM _keys WHERE NOT EXISTS (SELECT 1 FROM {schema}.{slots} AS _s WHERE _s.{key} = _key) {not_in_deltas}),
 _created AS (
   INSERT INTO {schema}.{slots}({key}, slot, n)
   SELECT _key, _slot, 0 FROM _keys, generate_series(0, {slots_number} - 1) AS _slot ORDER BY _key COLLATE "C", _slot
@@ -83,28 +83,28 @@ SELECT {schema}.{add_one}({key_at_six}$1::bigint, $2, NULL, $3::integer, $4::big
   'epoch'::timestamptz + $5::bigint * interval '1 microsecond')
 
 -- name: total
-SELECT sum(n), count(*), {now_us} FROM {schema}.{slots}
+SELECT sum(n), count(*), {now_us} FROM {rows} AS _rows
 
 -- name: total_of_key
-SELECT sum(n), count(*), {now_us} FROM {schema}.{slots} WHERE {key} = $1
+SELECT sum(n), count(*), {now_us} FROM {rows} AS _rows WHERE {key} = $1
 
 -- name: totals
 SELECT coalesce(sum(_slots.n), 0), count(_slots.n), {now_us}
-FROM unnest($1::text[]) WITH ORDINALITY AS _keys(_key, _at) LEFT JOIN {schema}.{slots} AS _slots ON _slots.{key} = _key
+FROM unnest($1::text[]) WITH ORDINALITY AS _keys(_key, _at) LEFT JOIN {rows_of_keys} AS _slots ON _slots.{key} = _key
 GROUP BY _at ORDER BY _at
 
 -- name: top
 SELECT sum(n), count(*), {now_us}, {key}
-FROM {schema}.{slots} GROUP BY {key} ORDER BY sum(n) DESC, {key} LIMIT $1::bigint
+FROM {rows} AS _rows GROUP BY {key} ORDER BY sum(n) DESC, {key} LIMIT $1::bigint
 
 -- name: slots
-SELECT slot, n FROM {schema}.{slots} ORDER BY slot
+SELECT slot, n FROM {rows} AS _rows ORDER BY slot
 
 -- name: slots_of_key
-SELECT slot, n FROM {schema}.{slots} WHERE {key} = $1 ORDER BY slot
+SELECT slot, n FROM {rows} AS _rows WHERE {key} = $1 ORDER BY slot
 
 -- name: keys
-SELECT count(*) FROM (SELECT DISTINCT {key} FROM {schema}.{slots}) AS _keys
+SELECT count(*) FROM (SELECT DISTINCT {key} FROM {rows} AS _rows) AS _keys
 
 -- The row is written first and looked at only where it was not: another session may hold the stream.
 

@@ -22,6 +22,14 @@ inline constexpr int call_tries_max = 20;           // whole retries of one tran
 inline constexpr int connections_max = 64;          // of one Database
 inline constexpr int connections_idle_max = 8;
 
+inline constexpr std::int64_t journal_deltas_max = 100'000;     // pending in one counter; beyond it adds fold some themselves
+inline constexpr std::int64_t journal_deltas_overdue = 50'000;  // beyond it status says that `maintain` is overdue
+inline constexpr std::int64_t journal_amount_max = 1'000'000'000'000;  // a larger one is judged, and goes to its slot at once
+inline constexpr std::int64_t journal_slot_max = std::int64_t{1} << 62;  // a slot beyond it takes no deltas: each add is judged
+inline constexpr int journal_adds_per_look = 200;  // one of so many looks whether too much is pending
+inline constexpr int fold_pages_max = 16;          // of deltas in one statement: about 3,000 deltas
+inline constexpr int fold_ms_max = 40;             // then a fold's transaction begins no other statement
+
 inline constexpr std::size_t group_items_max = 1U << 20U;  // adds in one transaction of a combiner, whatever its own limits
 inline constexpr int deadline_tick_ms = 5;          // how often the combiner looks for adds past their deadline
 

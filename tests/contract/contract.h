@@ -55,7 +55,8 @@ class Ground : public testing::TestWithParam<Parameter> {
     stand_ = engine.make();
     database_ = std::make_unique<Database>(Database::open(stand_->dsn()).value_or_throw());
   }
-  Counter make(std::string_view name, const RuleOptions& options, const std::vector<std::string>& keys = {}) {
+  Counter make(std::string_view name, RuleOptions options, const std::vector<std::string>& keys = {}) {
+    if (!options.layout) options.layout = engine_->layout;
     return make_counter(engine_->edition, *stand_, *database_, name, options, keys).value_or_throw();
   }
   /// Another program: a Database object of its own on the same database.

@@ -84,7 +84,11 @@ class PostgresqlSession final : public Session {
   SqlResult<void> rollback() override { return run("ROLLBACK"); }
   bool in_transaction() const override { return PQtransactionStatus(connection_.get()) != PQTRANS_IDLE; }
   SqlResult<void> block_writers(std::string_view counter) override {
-    return run("BEGIN; LOCK TABLE " + std::string(counter) + "_slots IN SHARE ROW EXCLUSIVE MODE");
+    const auto table = [counter](const char* ending) { return std::string(counter) + ending; };
+    const auto locked = run("BEGIN; LOCK TABLE " + table("_slots") + " IN SHARE ROW EXCLUSIVE MODE");
+    const auto journal = rows("SELECT to_regclass('" + table("_deltas") + "') IS NOT NULL");
+    if (!locked || !journal || journal->front().front() == "f") return locked;
+    return run("LOCK TABLE " + table("_deltas") + " IN SHARE ROW EXCLUSIVE MODE");
   }
   Caller caller() const override { return Caller(connection_.get()); }
 
@@ -212,6 +216,7 @@ class PostgresqlStand final : public Stand {
       made.dialect = "postgresql";
       made.engine = "postgresql";
       made.padded = true;
+      made.journal = true;
       made.refusal_kills_transaction = true;
       made.sql_checks_utf8 = true;
       made.judges_sums = true;

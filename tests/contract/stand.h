@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -89,6 +90,7 @@ struct EngineUnderTest {
   std::string name;  ///< a word for test names
   Edition edition = Edition::defined;
   std::function<std::unique_ptr<Stand>()> make;
+  std::optional<Layout> layout{};  ///< of every counter whose test does not say one
 };
 inline void PrintTo(const EngineUnderTest& engine, std::ostream* out) { *out << engine.name; }
 

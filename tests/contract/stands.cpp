@@ -8,6 +8,7 @@ const std::vector<EngineUnderTest>& engines_under_test() {
       {"sqlite_by_hand", Edition::by_hand, [] { return make_sqlite_stand(); }},
       {"postgresql_defined", Edition::defined, make_postgresql_stand},
       {"postgresql_by_hand", Edition::by_hand, make_postgresql_stand},
+      {"postgresql_journal", Edition::defined, make_postgresql_stand, Layout::journal},
   };
   return engines;
 }

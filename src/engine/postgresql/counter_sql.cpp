@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <base/limits.h>
 #include <engine/postgresql/quote.h>
 #include <rule/rule.h>
 
@@ -25,9 +26,26 @@ std::string fill_all(std::string text, std::span<const Placeholder> placeholders
 
 std::string of_dialect(std::string_view name) { return std::string(statement(dialect, name)); }
 
-bool is_floating(Pick pick) { return pick == Pick::session || pick == Pick::spread || pick == Pick::free; }
+/// The function takes a slot that nobody holds. In a journal every slot is such a one.
+bool is_floating(const Rule& rule) {
+  const bool is_wanted = rule.pick == Pick::session || rule.pick == Pick::spread || rule.pick == Pick::free;
+  return is_wanted && rule.layout != Layout::journal;
+}
+
+/// The rows that a read takes.
+void add_sources(std::vector<Placeholder>& names, const Rule& rule) {
+  const bool journal = rule.layout == Layout::journal;
+  const auto put = [&](std::string_view name, std::string_view statement_name) {
+    names.push_back({std::string(name), fill_all(of_dialect(statement_name), names)});
+  };
+  put("all", journal ? "journal_all" : "slots_all");
+  put("rows", journal ? "journal_rows" : "slots_all");
+  put("rows_of_keys", journal ? "journal_rows_of_keys" : "slots_all");
+  names.push_back({"not_in_deltas", journal ? fill_all(of_dialect("not_in_deltas"), names) : std::string()});
+}
 
 std::vector<Placeholder> names_of(std::string_view counter, const Rule& rule, std::string_view schema) {
+  const auto deltas = quote_name(fmt::format("{}_deltas", counter));
   return {{"schema", std::string(schema)},
           {"counter", quote_name(counter)},
           {"slots", quote_name(fmt::format("{}_slots", counter))},
@@ -36,12 +54,22 @@ std::vector<Placeholder> names_of(std::string_view counter, const Rule& rule, st
           {"add_many", quote_name(fmt::format("{}_add_many", counter))},
           {"total", quote_name(fmt::format("{}_total", counter))},
           {"requests", quote_name(fmt::format("{}_requests", counter))},
+          {"deltas", deltas},
+          {"deltas_table_id", quote_text(fmt::format("{}.{}", schema, deltas)) + "::regclass"},
+          {"fold", quote_name(fmt::format("{}_fold", counter))},
           {"name", quote_text(counter)},
           {"key", rule.key ? quote_name(*rule.key) : std::string()},
           {"key_at_six", rule.key ? "$6, " : ""},
+          {"key_list", rule.key ? quote_name(*rule.key) + ", " : std::string()},
           {"slots_number", fmt::format("{}", rule.slots)},
           {"created_us", of_dialect("created_us")},
           {"now_us", of_dialect("now_us")}};
+}
+
+std::vector<Placeholder> names_and_sources(std::string_view counter, const Rule& rule, std::string_view schema) {
+  auto names = names_of(counter, rule, schema);
+  add_sources(names, rule);
+  return names;
 }
 
 }  // namespace
@@ -56,13 +84,18 @@ std::string counter_sql(std::string_view name, std::string_view counter, const R
   return fill(statement(dialect, name), names_of(counter, rule, schema));
 }
 
+std::string read_sql(std::string_view name, std::string_view counter, const Rule& rule, std::string_view schema) {
+  return fill(statement(dialect, name), names_and_sources(counter, rule, schema));
+}
+
 CounterSql::CounterSql(std::string_view counter, const Rule& rule, std::string_view schema)
     : counter_(counter),
       rule_(rule),
       has_key_(rule.key.has_value()),
       once_(rule.retries.once),
-      floating_(is_floating(rule.pick)),
-      placeholders_(names_of(counter, rule, schema)) {
+      floating_(is_floating(rule)),
+      journal_(rule.layout == Layout::journal),
+      placeholders_(names_and_sources(counter, rule, schema)) {
   put("refuse", "{schema}.splitcount_refuse");
   put_statement("add_body", "add_body");
   add_key_fragments();
@@ -71,6 +104,7 @@ CounterSql::CounterSql(std::string_view counter, const Rule& rule, std::string_v
   add_write_fragments();
   add_request_fragments();
   add_rule_values();
+  if (journal_) add_journal_fragments();
 }
 
 void CounterSql::put(std::string_view name, std::string value) {
@@ -86,7 +120,6 @@ void CounterSql::add_key_fragments() {
   const auto with_key = [this](std::string_view name, std::string_view text) {
     put(name, has_key_ ? std::string(text) : std::string());
   };
-  with_key("key_list", "{key}, ");
   with_key("new_key", "_key, ");
   with_key("key_match", "{key} = _key AND ");
   with_key("key_update", "{key} = excluded.{key}, ");
@@ -140,9 +173,13 @@ void CounterSql::add_pick_fragments() {
       put_statement("fixed_slot", "fixed_request");
       put_statement("fixed_slot_many", "fixed_request");
       break;
-    default:
+    case Pick::random:
       put_statement("fixed_slot", "fixed_random");
       put_statement("fixed_slot_many", "fixed_random");
+      break;
+    default:
+      put_statement("fixed_slot", "fixed_zero");
+      put_statement("fixed_slot_many", "fixed_zero");
   }
   const bool spread = rule_.pick == Pick::spread;
   const bool create = rule_.missing == Missing::create;
@@ -168,8 +205,27 @@ void CounterSql::add_write_fragments() {
   put("sum_of_add", sum("n", "_amount"));
   put("sum_of_excluded", sum("_s.n", "excluded.n"));
   put_statement("write_fixed", rule_.missing == Missing::error ? "write_existing" : "write_create");
-  put("write", floating_ ? of_dialect("write_floating") : "{write_fixed}");
+  put("write", journal_ ? of_dialect("write_journal") : floating_ ? of_dialect("write_floating") : "{write_fixed}");
+  put_statement("write_many", journal_ ? "write_many_journal" : "write_many_slots");
   put_statement("adds", "adds");
+}
+
+void CounterSql::add_journal_fragments() {
+  const bool create = rule_.missing == Missing::create;
+  put_statement("where_it_can_append", create ? "where_it_can_append_create" : "where_it_can_append_existing");
+  put_statement("write_judged", "write_judged");
+  put("create_judged", create ? of_dialect("create_judged") : std::string());
+  put_statement("fold_if_due", "fold_if_due");
+  put_statement("fold_lock", "fold_lock");
+  put("delta_key_column", has_key_ ? of_dialect("delta_key_column") : std::string());
+  put("key_order", has_key_ ? "{key} COLLATE \"C\", " : std::string());
+  const auto put_number = [this](std::string_view name, std::int64_t number) { put(name, fmt::format("{}", number)); };
+  put_number("amount_max", limits::journal_amount_max);
+  put_number("slot_max", limits::journal_slot_max);
+  put_number("deltas_max", limits::journal_deltas_max);
+  put_number("look_once_in", limits::journal_adds_per_look);
+  put_number("fold_pages_max", limits::fold_pages_max);
+  put_number("fold_ms_max", limits::fold_ms_max);
 }
 
 void CounterSql::add_request_fragments() {
@@ -223,21 +279,25 @@ std::string CounterSql::function_text(std::string_view name, std::vector<Placeho
 std::vector<std::string> CounterSql::definition() const {
   std::vector<std::string> texts{text(has_key_ ? "slots_table_with_key" : "slots_table")};
   if (rule_.layout == Layout::padded) texts.push_back(text("filler_plain"));
+  if (journal_) texts.push_back(text("deltas_table"));
   texts.push_back(text(has_key_ ? "total_view_with_key" : "total_view"));
   texts.push_back(text("total_function"));
   if (once_) texts.push_back(text("requests_table"));
   if (rule_.retries.window) texts.push_back(text("expiry_index"));
+  if (journal_) texts.push_back(text("fold_function"));
   texts.push_back(function_text("add_function", {{"key_of_row", "_key"},
                                                  {"check_rule", ""},
                                                  {"counted", "true"},
                                                  {"counted_first", "true"},
-                                                 {"replayed", "false"}}));
+                                                 {"replayed", "false"},
+                                                 {"adds_number", "1"}}));
   texts.push_back(function_text("add_one_function", {{"key_of_row", "_key"},
                                                      {"check_rule", of_dialect("check_rule")},
                                                      {"counted", "_slot"},
                                                      {"counted_first", "{first_slot}"},
-                                                     {"replayed", "-1 - _slot"}}));
-  texts.push_back(function_text("add_many_function", {{"key_of_row", "_rows._key"}}));
+                                                     {"replayed", "-1 - _slot"},
+                                                     {"adds_number", "1"}}));
+  texts.push_back(function_text("add_many_function", {{"key_of_row", "_rows._key"}, {"adds_number", "cardinality(_items)"}}));
   texts.push_back(text("rule_row"));
   // A counter without a key whose missing rows are an error has all its slots from the start.
   if (!has_key_ && rule_.missing == Missing::error) texts.push_back(text("create_slots"));
@@ -246,6 +306,7 @@ std::vector<std::string> CounterSql::definition() const {
 
 std::vector<std::string> CounterSql::removal() const {
   std::vector<std::string> texts{text("drop_counter")};
+  if (journal_) texts.push_back(text("drop_journal"));
   if (once_) texts.push_back(text("drop_requests"));  // without ids a table of that name is somebody else's
   return texts;
 }
@@ -254,6 +315,7 @@ std::vector<std::string> CounterSql::object_names() const {
   std::vector<std::string> names{counter_,           counter_ + "_slots",    counter_ + "_add",
                                  counter_ + "_add_one", counter_ + "_add_many", counter_ + "_total"};
   if (once_) names.push_back(counter_ + "_requests");
+  if (journal_) names.insert(names.end(), {counter_ + "_deltas", counter_ + "_fold"});
   return names;
 }
 

@@ -23,9 +23,12 @@ inline constexpr std::array<std::string_view, 7> shared_object_names{
 /// The text of sql/postgresql that every counter shares. `schema` is quoted already.
 [[nodiscard]] std::string shared_sql(std::string_view name, std::string_view schema);
 
-/// The statements that need no more than a counter's names: adds, reads, rows of keys.
+/// The statements that need no more than a counter's names: adds, folds.
 [[nodiscard]] std::string counter_sql(std::string_view name, std::string_view counter, const Rule& rule,
                                       std::string_view schema);
+/// Those that also say where its rows are read: totals, slots, keys.
+[[nodiscard]] std::string read_sql(std::string_view name, std::string_view counter, const Rule& rule,
+                                   std::string_view schema);
 
 class CounterSql {
  public:
@@ -46,6 +49,7 @@ class CounterSql {
   void add_check_fragments();
   void add_pick_fragments();
   void add_write_fragments();
+  void add_journal_fragments();
   void add_request_fragments();
   void add_rule_values();
   void put(std::string_view name, std::string value);
@@ -57,6 +61,7 @@ class CounterSql {
   bool has_key_;
   bool once_;
   bool floating_;  // the function takes a slot that nobody holds
+  bool journal_;
   std::vector<Placeholder> placeholders_;
 };
 

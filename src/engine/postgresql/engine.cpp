@@ -69,7 +69,7 @@ const rule::EngineTraits& traits() noexcept {
                                              .one_writer = false,
                                              .slots_default = 16,
                                              .padded = true,
-                                             .journal = false,
+                                             .journal = true,
                                              .rolled_up = false,
                                              .padded_refusal = {}};
   return postgresql;

@@ -12,7 +12,7 @@ namespace splitcount::engine::postgresql {
 namespace {
 
 std::string text_of(std::string_view name, const StoredCounter& counter) {
-  return counter_sql(name, counter.name, counter.rule, counter.schema);
+  return read_sql(name, counter.name, counter.rule, counter.schema);
 }
 
 /// The columns of every statement that sums: the total, which may have more than 64 bits, the rows, the clock in
@@ -113,7 +113,14 @@ Result<std::vector<Slot>> PostgresqlConnection::slots(const StoredCounter& count
   if (!answer) return fail(answer.error());
   std::vector<Slot> slots;
   for (int row = 0; row < answer->rows(); ++row) {
-    slots.push_back({static_cast<int>(answer->number(row, 0)), answer->number(row, 1)});
+    const int slot = static_cast<int>(answer->number(row, 0));
+    const auto n = rule::parse_whole(answer->text(row, 1));
+    if (!n) {
+      return fail(ErrorCode::out_of_range, fmt::format("slot {} of {} is outside signed 64 bits together with what is "
+                                                       "pending",
+                                                       slot, quoted(counter.name)));
+    }
+    slots.push_back({slot, *n});
   }
   return slots;
 }

@@ -144,7 +144,7 @@ Result<std::int64_t> PostgresqlConnection::create_keys(const StoredCounter& coun
   }
   if (auto current = check_current(counter, ErrorCode::rule_changed); !current) return fail(std::move(current.error()));
   if (keys.empty()) return 0;
-  const auto added = run(counter_sql("create_keys", counter.name, counter.rule, counter.schema),
+  const auto added = run(read_sql("create_keys", counter.name, counter.rule, counter.schema),
                          Parameters().array(array_of(keys)));
   if (!added) return fail(added.error());
   return added->number(0, 0);

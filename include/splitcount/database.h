@@ -1,7 +1,9 @@
 // Database and Counter: where counters live, and what can be done with one.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -93,10 +95,19 @@ struct Status {
   std::string engine;              ///< "sqlite", "postgresql"
   std::string engine_version;      ///< "3.40.1"
   std::string durability;          ///< the durability class in words
-  std::vector<std::string> warnings;  ///< where the database is set weaker, or work is overdue
+  std::vector<std::string> warnings;  ///< where the database is set weaker
+  std::vector<std::string> overdue{};  ///< work that `maintain` should have done by now, a sentence for each counter
   std::int64_t schema_version = 0;    ///< 0: not installed
   std::int64_t counters = 0;
   std::int64_t size_bytes = 0;
+};
+
+/// What `maintain` did for one counter.
+struct Maintained {
+  std::string counter;
+  std::int64_t deltas_folded = 0;  ///< moved from a journal into slots
+  std::int64_t ids_purged = 0;     ///< expired request ids that were removed
+  std::optional<Error> error{};    ///< why it stopped; what was done before stays done
 };
 
 /// A database that holds counters. Opening is lazy: nothing is touched before the first operation. Only
@@ -119,6 +130,13 @@ class SPLITCOUNT_EXPORT Database {
   /// Removes every counter and every object of ours.
   [[nodiscard]] Result<void> uninstall();
   [[nodiscard]] Result<Status> status() const;
+
+  /// Does what is due now and then, in transactions of a bounded size: moves what journals have pending into slots, and
+  /// removes expired request ids. `name`: of one counter; empty: all. Adds go on meanwhile, and several may maintain at
+  /// once. `tell`, where it is given, is called after each transaction with what is done so far for its counter. An
+  /// error of one counter stands in its Maintained, and the others are done all the same.
+  [[nodiscard]] Result<std::vector<Maintained>> maintain(std::string_view name = {},
+                                                         const std::function<void(const Maintained&)>& tell = {});
 
   /// The script that defines a counter by hand, without a database. `dialect`: "sqlite", "postgresql".
   [[nodiscard]] static Result<std::string> script(std::string_view dialect, std::string_view name,

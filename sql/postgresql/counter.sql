@@ -94,6 +94,26 @@ CREATE TABLE {schema}.{requests}(
 -- name: expiry_index
 CREATE INDEX ON {schema}.{requests}(counted);
 
+-- What `maintain` calls.
+
+-- name: purge_function
+CREATE FUNCTION {schema}.{purge_ids}() RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $function$
+DECLARE
+  _purged bigint;
+BEGIN
+  {purge_maintained}
+  GET DIAGNOSTICS _purged = ROW_COUNT;
+  RETURN _purged;
+END $function$;
+REVOKE ALL ON FUNCTION {schema}.{purge_ids}() FROM PUBLIC;
+
+-- name: purge_ids
+SELECT {schema}.{purge_ids}()
+
+-- name: drop_purge
+DROP FUNCTION IF EXISTS {schema}.{purge_ids}();
+
 -- name: rule_row
 UPDATE {schema}.splitcount_schema SET rule_version = rule_version + 1;
 INSERT INTO {schema}.splitcount_counters(name, version, key_column, slots, pick, missing, retries, window_seconds, layout)

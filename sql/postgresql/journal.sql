@@ -193,6 +193,18 @@ REVOKE ALL ON FUNCTION {schema}.{fold}(bigint, integer) FROM PUBLIC;
 -- name: fold
 SELECT folded, pages_left FROM {schema}.{fold}($1::bigint)
 
+-- name: fold_all
+SELECT folded, pages_left FROM {schema}.{fold}()
+
+-- The counters whose journals this role may look at, and those that it may not.
+
+-- name: journals
+SELECT name, coalesce(has_table_privilege(to_regclass({schema_text} || '.' || quote_ident(name || '_deltas')), 'SELECT'), false)
+FROM {schema}.splitcount_counters WHERE layout = 'journal' ORDER BY name
+
+-- name: is_overdue
+SELECT count(*) > {deltas_overdue} FROM (SELECT 1 FROM {schema}.{deltas} LIMIT {deltas_overdue} + 1) AS _pending
+
 -- name: drop_journal
 DROP FUNCTION IF EXISTS {schema}.{fold}(bigint, integer);
 DROP TABLE IF EXISTS {schema}.{deltas};

@@ -28,6 +28,7 @@ inline constexpr std::int64_t journal_amount_max = 1'000'000'000'000;  // a larg
 inline constexpr std::int64_t journal_slot_max = std::int64_t{1} << 62;  // a slot beyond it takes no deltas: each add is judged
 inline constexpr int journal_adds_per_look = 200;  // one of so many looks whether too much is pending
 inline constexpr int fold_pages_max = 16;          // of deltas in one statement: about 3,000 deltas
+inline constexpr std::int64_t purged_ids_max = 2'000;  // expired request ids that one transaction of `maintain` removes
 inline constexpr int fold_ms_max = 40;             // then a fold's transaction begins no other statement
 
 inline constexpr std::size_t group_items_max = 1U << 20U;  // adds in one transaction of a combiner, whatever its own limits

@@ -69,6 +69,7 @@ Result<std::vector<std::string>> use_of(const CounterInfo& counter, const std::s
 
 std::vector<std::string> objects_of(const CounterInfo& counter) {
   std::vector<std::string> names = {counter.name, counter.name + "_slots", counter.name + "_add"};
+  if (counter.rule.layout == Layout::journal) names.push_back(counter.name + "_deltas");
   if (counter.rule.retries.once) names.push_back(counter.name + "_requests");
   return names;
 }

@@ -177,9 +177,22 @@ std::string status_json(std::string_view database, const Status& status) {
                       {"engine_version", status.engine_version},
                       {"durability", status.durability},
                       {"warnings", status.warnings},
+                      {"overdue", status.overdue},
                       {"schema_version", status.schema_version},
                       {"counters", status.counters},
                       {"size_bytes", status.size_bytes}});
+}
+
+std::string maintained_json(std::span<const Maintained> counters) {
+  Json list = Json::array();
+  for (const auto& counter : counters) {
+    Json json{{"counter", counter.counter},
+              {"deltas_folded", counter.deltas_folded},
+              {"ids_purged", counter.ids_purged}};
+    if (counter.error) json["error"] = of(*counter.error);
+    list.push_back(json);
+  }
+  return text_of(list);
 }
 
 std::string script_json(std::string_view counter, std::string_view dialect, std::string_view script) {

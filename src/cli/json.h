@@ -62,6 +62,7 @@ struct CountSummary {
 [[nodiscard]] std::string slots_json(std::span<const Slot> slots);
 [[nodiscard]] std::string summary_json(const CountSummary& summary);
 [[nodiscard]] std::string status_json(std::string_view database, const Status& status);
+[[nodiscard]] std::string maintained_json(std::span<const Maintained> counters);
 [[nodiscard]] std::string script_json(std::string_view counter, std::string_view dialect, std::string_view script);
 [[nodiscard]] std::string dropped_json(std::string_view counter);
 [[nodiscard]] std::string uninstalled_json();

@@ -32,17 +32,30 @@ std::size_t stderr_width() {
 
 }  // namespace
 
-ProgressBar::ProgressBar(std::string name)
-    : name_(name.substr(name.find_last_of('/') + 1)), is_terminal_(can_draw()), started_(std::chrono::steady_clock::now()) {}
+ProgressLine::ProgressLine() : is_terminal_(can_draw()) {}
 
-ProgressBar::~ProgressBar() {
+ProgressLine::~ProgressLine() {
   if (is_drawn_) std::fputs("\r\x1b[K", stderr);
 }
 
+bool ProgressLine::is_due() const {
+  return is_terminal_ && (!is_drawn_ || std::chrono::steady_clock::now() - drawn_ >= redraw_ms_min);
+}
+
+void ProgressLine::draw(std::string_view line) {
+  // One column stays free: a terminal that wraps at its edge would scroll.
+  std::fputs(fmt::format("\r{}\x1b[K", cut_to(line, stderr_width() - 1, Terminal{})).c_str(), stderr);
+  drawn_ = std::chrono::steady_clock::now();
+  is_drawn_ = true;
+}
+
+ProgressBar::ProgressBar(std::string name)
+    : name_(name.substr(name.find_last_of('/') + 1)), started_(std::chrono::steady_clock::now()) {}
+
 void ProgressBar::show(const intake::Progress& progress) {
-  const auto now = std::chrono::steady_clock::now();
-  if (!is_terminal_ || (is_drawn_ && now - drawn_ < redraw_ms_min)) return;
-  const double seconds = std::max(0.001, std::chrono::duration<double>(now - started_).count());
+  if (!line_.is_due()) return;
+  const double seconds =
+      std::max(0.001, std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count());
   std::string done;
   if (progress.bytes_total && *progress.bytes_total > 0) {
     const double share =
@@ -51,12 +64,8 @@ void ProgressBar::show(const intake::Progress& progress) {
     done = fmt::format("[{}{}] {:3.0f}%  ", std::string(filled, '#'), std::string(bar_width - filled, '.'), share * 100.0);
   }
   const auto lines = static_cast<std::int64_t>(progress.lines_read);
-  const auto line = fmt::format("{}  {}{} lines, {} a second", name_, done, grouped(lines),
-                                grouped(static_cast<std::int64_t>(static_cast<double>(lines) / seconds)));
-  // One column stays free: a terminal that wraps at its edge would scroll.
-  std::fputs(fmt::format("\r{}\x1b[K", cut_to(line, stderr_width() - 1, Terminal{})).c_str(), stderr);
-  drawn_ = now;
-  is_drawn_ = true;
+  line_.draw(fmt::format("{}  {}{} lines, {} a second", name_, done, grouped(lines),
+                         grouped(static_cast<std::int64_t>(static_cast<double>(lines) / seconds))));
 }
 
 }  // namespace splitcount::cli

@@ -1,30 +1,43 @@
-// A progress bar on standard error, where that is a terminal.
+// Progress of long work on standard error, where that is a terminal.
 #pragma once
 
 #include <chrono>
 #include <string>
+#include <string_view>
 
 #include <intake/count.h>
 
 namespace splitcount::cli {
 
+/// One line, drawn anew now and then.
+class ProgressLine {
+ public:
+  ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  /// The line is wiped: what follows begins on a clean one.
+  ~ProgressLine();
+
+  [[nodiscard]] bool is_due() const;
+  void draw(std::string_view line);
+
+ private:
+  bool is_terminal_;
+  bool is_drawn_ = false;
+  std::chrono::steady_clock::time_point drawn_{};
+};
+
 class ProgressBar {
  public:
   /// `name`: of the file, for the user's eyes.
   explicit ProgressBar(std::string name);
-  ProgressBar(const ProgressBar&) = delete;
-  ProgressBar& operator=(const ProgressBar&) = delete;
-  /// The line is wiped: what follows begins on a clean one.
-  ~ProgressBar();
 
   void show(const intake::Progress& progress);
 
  private:
   std::string name_;
-  bool is_terminal_;
-  bool is_drawn_ = false;
+  ProgressLine line_;
   std::chrono::steady_clock::time_point started_;
-  std::chrono::steady_clock::time_point drawn_{};
 };
 
 }  // namespace splitcount::cli

@@ -14,6 +14,7 @@ std::string answer(const Session& session, const Status& status) {
       session.database_name(), status.engine, status.engine_version, status.durability,
       status.schema_version == 0 ? std::string("not installed") : fmt::format("version {}", status.schema_version),
       grouped(status.counters), grouped(status.size_bytes));
+  for (const auto& work : status.overdue) text += fmt::format("Overdue: {}\n", work);
   for (const auto& warning : status.warnings) text += fmt::format("Warning: {}\n", warning);
   return text;
 }
@@ -22,7 +23,7 @@ Result<ExitCode> run_status(Session& session) {
   const auto status = session.database->status();
   if (!status) return fail(status.error());
   session.out.print(session.out.json() ? status_json(session.database_name(), *status) : answer(session, *status));
-  return ExitCode::done;
+  return status->overdue.empty() ? ExitCode::done : ExitCode::difference;
 }
 
 void declare(Command& /*command*/) {}
@@ -34,7 +35,7 @@ Result<Action> read(const Command& /*command*/) { return Action(run_status); }
 Verb status_verb() {
   return {"status", "Shows what the database is and promises",
           "Shows the engine, what a commit means there (its durability class), warnings where the database is set weaker,\n"
-          "and sizes.",
+          "and sizes. Work that is overdue is named, and the exit code is then 3.",
           "  splitcount status\n"
           "  splitcount status --json",
           declare, read};

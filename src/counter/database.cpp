@@ -64,6 +64,11 @@ std::vector<std::string> advice_on(const Rule& rule, const rule::EngineTraits& t
                     "slots unused; {} slots spread them evenly",
                     rule.slots, rule.slots, rule::primes_near(rule.slots)));
   }
+  if (rule.layout == Layout::journal) {
+    advice.push_back(
+        "a journal wants `splitcount maintain` now and then, say every minute from a timer: it moves what adds have "
+        "appended into slots");
+  }
   if (traits.one_writer && rule.slots > 1) {
     advice.push_back(
         fmt::format("{} has one writer at a time, so {} slots are no faster than one there; many adds in one "

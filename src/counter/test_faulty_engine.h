@@ -178,6 +178,11 @@ class FaultyConnection final : public engine::Connection {
     return written;
   }
 
+  Result<engine::Folded> fold_deltas(const engine::StoredCounter& counter, std::optional<std::int64_t> pages) override {
+    return real_->fold_deltas(counter, pages);
+  }
+  Result<std::int64_t> purge_ids(const engine::StoredCounter& counter) override { return real_->purge_ids(counter); }
+
   Result<bool> advance(std::string_view stream, std::int64_t from, std::int64_t to,
                        std::string_view checkpoint) override {
     if (auto fault = faults_->next(faults_->advances_); !fault) return fail(broken(std::move(fault)).error());

@@ -41,6 +41,12 @@ enum class Refusal : std::uint8_t {
   each,  ///< the refused add has its own error, the others are written
 };
 
+/// What one step of a fold did.
+struct Folded {
+  std::int64_t deltas = 0;      ///< moved into their slots
+  std::int64_t pages_left = 0;  ///< of deltas that were not looked at; 0: all were
+};
+
 struct StreamRow {
   std::string name;
   std::int64_t position = 0;
@@ -92,6 +98,13 @@ class Connection {
   /// written and the transaction lives, unless transaction_dead is set.
   virtual Result<std::vector<Result<Added>>> apply(const StoredCounter& counter, std::span<const ReadyAdd> adds,
                                                    Refusal refusal) = 0;
+
+  // --- Work that is due now and then: a bounded piece of it, inside a transaction of its own at READ COMMITTED
+  /// Moves deltas of a counter with layout journal into their slots. `pages`: goes on from Folded::pages_left of the
+  /// step before. Error: database_busy, where another session folds this counter.
+  virtual Result<Folded> fold_deltas(const StoredCounter& counter, std::optional<std::int64_t> pages) = 0;
+  /// Removes ids that a counter with a window need not know any more, at most limits::purged_ids_max; how many.
+  virtual Result<std::int64_t> purge_ids(const StoredCounter& counter) = 0;
 
   // --- Streams
   /// Moves a stream from one position to another, inside a transaction; from 0 creates it. True: moved. False: it

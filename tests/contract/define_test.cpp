@@ -223,18 +223,23 @@ TEST_P(Define, TheScriptRunsBesideCountersThatAreThereAlready) {
 }
 
 TEST_P(Define, TheScriptMakesTheSameObjectsAsDefine) {
-  const RuleOptions options{.key = "page", .slots = 3, .retries = Retries{true, std::chrono::hours(1)}};
-  make("page_views", options, {"/a"});
   auto other = engine_->make();
   const auto edition = engine_->edition == Edition::defined ? Edition::by_hand : Edition::defined;
   auto database = Database::open(other->dsn()).value_or_throw();
-  ASSERT_TRUE(done(make_counter(edition, *other, database, "page_views", options, {"/a"})));
-  EXPECT_EQ(stand_->objects(), other->objects());
-  const auto mine = database_->list().value_or_throw();
-  const auto theirs = database.list().value_or_throw();
-  EXPECT_EQ(mine.front().rule, theirs.front().rule);
-  EXPECT_EQ(slots(database_->counter("page_views").value_or_throw(), "/a"),
-            slots(database.counter("page_views").value_or_throw(), "/a"));
+  for (const auto layout : {Layout::compact, Layout::padded, Layout::journal}) {
+    if ((layout == Layout::padded && !traits().padded) || (layout == Layout::journal && !traits().journal)) continue;
+    const RuleOptions options{
+        .key = "page", .slots = 3, .retries = Retries{true, std::chrono::hours(1)}, .layout = layout};
+    make("page_views", options, {"/a"});
+    ASSERT_TRUE(done(make_counter(edition, *other, database, "page_views", options, {"/a"})));
+    EXPECT_EQ(stand_->objects(), other->objects());
+    const auto mine = database_->list().value_or_throw();
+    const auto theirs = database.list().value_or_throw();
+    EXPECT_EQ(mine.front().rule, theirs.front().rule);
+    EXPECT_EQ(slots(database_->counter("page_views").value_or_throw(), "/a"),
+              slots(database.counter("page_views").value_or_throw(), "/a"));
+    for (auto* one : {database_.get(), &database}) ASSERT_TRUE(done(one->drop("page_views")));
+  }
 }
 
 TEST_P(Define, TheScriptTakesKeysWithQuotesAsTheyAre) {

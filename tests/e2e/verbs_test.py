@@ -6,7 +6,7 @@ import unittest
 
 from support import DONE, FAILED, Case
 
-VERBS = ["define", "list", "describe", "add", "total", "slots", "top", "count", "status", "sql", "drop", "uninstall"]
+VERBS = ["define", "list", "describe", "add", "total", "slots", "top", "count", "status", "maintain", "sql", "drop", "uninstall"]
 INSTANT = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
 
 
@@ -206,10 +206,25 @@ class Read(Case):
         self.assertIn("a number for each page", text)
         self.assertIn("4 keys with a row", text)
 
+    def test_maintain_removes_expired_ids_and_says_so(self):
+        self.ok("define", "logins", "--retries", "once:24h")
+        for number in range(3):
+            self.ok("add", "logins", "--request-id", f"id{number}")
+        self.assertEqual(self.ok("maintain"), f"nothing was due in {len(self.json('list'))} counters\n")
+        self.database().execute("UPDATE logins_requests SET counted = counted - 25 * 3600 * 1000 WHERE request_id > 'id0'")
+        self.assertEqual(self.ok("maintain", "logins"), "logins: 2 request ids purged\n")
+        self.assertEqual(self.json("maintain", "logins"), [{"counter": "logins", "deltas_folded": 0, "ids_purged": 0}])
+        self.assertEqual(self.total("logins"), 3)
+        self.assertTrue(self.json("add", "logins", "--request-id", "id0")["replay"])
+        self.assertFalse(self.json("add", "logins", "--request-id", "id1")["replay"])
+
+    def test_maintain_names_a_counter_that_is_not_there(self):
+        self.assertIn("did you mean", self.refused(FAILED, "unknown_counter", "maintain", "page_view"))
+
     def test_status_prints_what_a_commit_means(self):
         status = self.json("status")
-        self.assertEqual(list(status), ["database", "engine", "engine_version", "durability", "warnings", "schema_version",
-                                        "counters", "size_bytes"])
+        self.assertEqual(list(status), ["database", "engine", "engine_version", "durability", "warnings", "overdue",
+                                        "schema_version", "counters", "size_bytes"])
         self.assertEqual((status["engine"], status["counters"]), ("sqlite", 1))
         self.assertEqual(status["engine_version"], sqlite3.sqlite_version)
         self.assertIn("WAL", status["durability"])

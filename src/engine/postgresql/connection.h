@@ -1,6 +1,6 @@
 // The engine interface on one PGconn, owned or borrowed. Spread over files by what it does: connection.cpp
-// (transactions), schema.cpp, rules.cpp, adds.cpp, streams.cpp, reads.cpp. Statements are sent without a name, so that a
-// pooler in transaction mode may stand between.
+// (transactions), schema.cpp, rules.cpp, adds.cpp, maintenance.cpp, streams.cpp, reads.cpp. Statements are sent without a
+// name, so that a pooler in transaction mode may stand between.
 #pragma once
 
 #include <memory>
@@ -40,6 +40,9 @@ class PostgresqlConnection final : public Connection {
   Result<std::vector<Result<Added>>> apply(const StoredCounter& counter, std::span<const ReadyAdd> adds,
                                            Refusal refusal) override;
 
+  Result<Folded> fold_deltas(const StoredCounter& counter, std::optional<std::int64_t> pages) override;
+  Result<std::int64_t> purge_ids(const StoredCounter& counter) override;
+
   Result<bool> advance(std::string_view stream, std::int64_t from, std::int64_t to,
                        std::string_view checkpoint) override;
   Result<std::vector<StreamRow>> streams(std::string_view prefix) override;
@@ -72,6 +75,8 @@ class PostgresqlConnection final : public Connection {
   [[nodiscard]] Result<std::vector<Added>> apply_all(const StoredCounter& counter, std::span<const ReadyAdd> adds);
   [[nodiscard]] Result<std::vector<Result<Added>>> apply_each(const StoredCounter& counter,
                                                               std::span<const ReadyAdd> adds);
+  /// Work that is overdue, and where it cannot be seen, into a status.
+  [[nodiscard]] Result<void> look_for_overdue(Status& status);
   [[nodiscard]] Error noted(Error error);
 
   Handle owned_;  // null where borrowed

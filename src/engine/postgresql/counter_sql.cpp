@@ -56,6 +56,7 @@ std::vector<Placeholder> names_of(std::string_view counter, const Rule& rule, st
           {"requests", quote_name(fmt::format("{}_requests", counter))},
           {"deltas", deltas},
           {"deltas_table_id", quote_text(fmt::format("{}.{}", schema, deltas)) + "::regclass"},
+          {"purge_ids", quote_name(fmt::format("{}_purge", counter))},
           {"fold", quote_name(fmt::format("{}_fold", counter))},
           {"name", quote_text(counter)},
           {"key", rule.key ? quote_name(*rule.key) : std::string()},
@@ -75,7 +76,8 @@ std::vector<Placeholder> names_and_sources(std::string_view counter, const Rule&
 }  // namespace
 
 std::string shared_sql(std::string_view name, std::string_view schema) {
-  const std::array<Placeholder, 2> fragments{Placeholder{"schema", std::string(schema)},
+  const std::array<Placeholder, 3> fragments{Placeholder{"schema", std::string(schema)},
+                                             Placeholder{"schema_text", quote_text(schema)},
                                              Placeholder{"created_us", of_dialect("created_us")}};
   return fill(statement(dialect, name), fragments);
 }
@@ -241,12 +243,13 @@ void CounterSql::add_request_fragments() {
   put("lock_timeout", once_ ? " SET lock_timeout = '2s'" : "");
   const bool window = rule_.retries.window.has_value();
   put_statement("on_known", window ? "on_known_window" : "on_known_for_ever");
-  const auto purge = [window](int count) {
+  const auto purge = [window](std::int64_t count) {
     const std::array<Placeholder, 1> bound{Placeholder{"purge_count", fmt::format("{}", count)}};
     return window ? fill(statement(dialect, "purge"), bound) : std::string();
   };
   put("purge", purge(purged_per_add));
   put("purge_many", purge(purged_per_call));
+  put("purge_maintained", purge(limits::purged_ids_max));
 }
 
 void CounterSql::add_rule_values() {
@@ -283,7 +286,7 @@ std::vector<std::string> CounterSql::definition() const {
   texts.push_back(text(has_key_ ? "total_view_with_key" : "total_view"));
   texts.push_back(text("total_function"));
   if (once_) texts.push_back(text("requests_table"));
-  if (rule_.retries.window) texts.push_back(text("expiry_index"));
+  if (rule_.retries.window) texts.insert(texts.end(), {text("expiry_index"), text("purge_function")});
   if (journal_) texts.push_back(text("fold_function"));
   texts.push_back(function_text("add_function", {{"key_of_row", "_key"},
                                                  {"check_rule", ""},
@@ -307,6 +310,7 @@ std::vector<std::string> CounterSql::definition() const {
 std::vector<std::string> CounterSql::removal() const {
   std::vector<std::string> texts{text("drop_counter")};
   if (journal_) texts.push_back(text("drop_journal"));
+  if (rule_.retries.window) texts.push_back(text("drop_purge"));
   if (once_) texts.push_back(text("drop_requests"));  // without ids a table of that name is somebody else's
   return texts;
 }
@@ -315,6 +319,7 @@ std::vector<std::string> CounterSql::object_names() const {
   std::vector<std::string> names{counter_,           counter_ + "_slots",    counter_ + "_add",
                                  counter_ + "_add_one", counter_ + "_add_many", counter_ + "_total"};
   if (once_) names.push_back(counter_ + "_requests");
+  if (rule_.retries.window) names.push_back(counter_ + "_purge");
   if (journal_) names.insert(names.end(), {counter_ + "_deltas", counter_ + "_fold"});
   return names;
 }

@@ -1,5 +1,5 @@
 // The engine interface on one sqlite3 handle, owned or borrowed. Spread over files by what it does: connection.cpp
-// (transactions), schema.cpp, rules.cpp, adds.cpp, streams.cpp, reads.cpp.
+// (transactions), schema.cpp, rules.cpp, adds.cpp, maintenance.cpp, streams.cpp, reads.cpp.
 #pragma once
 
 #include <memory>
@@ -44,6 +44,9 @@ class SqliteConnection final : public Connection {
 
   Result<std::vector<Result<Added>>> apply(const StoredCounter& counter, std::span<const ReadyAdd> adds,
                                            Refusal refusal) override;
+
+  Result<Folded> fold_deltas(const StoredCounter& counter, std::optional<std::int64_t> pages) override;
+  Result<std::int64_t> purge_ids(const StoredCounter& counter) override;
 
   Result<bool> advance(std::string_view stream, std::int64_t from, std::int64_t to,
                        std::string_view checkpoint) override;

@@ -1,7 +1,11 @@
 -- What the library sends. Names carry their schema, since a caller's search_path is the caller's.
 
+-- The second limit ends a transaction whose client has gone without a word, so that it holds its locks no longer.
+
 -- name: begin
-BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = {wait_ms}
+BEGIN ISOLATION LEVEL READ COMMITTED;
+SET LOCAL lock_timeout = {wait_ms};
+SET LOCAL idle_in_transaction_session_timeout = {idle_ms}
 
 -- name: commit
 COMMIT

@@ -115,6 +115,7 @@ Committer::Outcome Committer::commit(Block& block, Items& items) {
   for (int pauses = 1;; ++pauses) {
     const Outcome outcome = try_once(block, group);
     if (outcome != Outcome::again) return outcome;
+    queue_.set_trouble(error_.message);
     if (group.in_doubt) {
       if (queue_.is_closed() && !queue_.anybody_waits(items)) {
         stream_unsettled_ = true;
@@ -176,7 +177,8 @@ Committer::Outcome Committer::after_failure(Group& group, Error error) {
   if (connection_ && (error.connection_dead || error.outcome_unknown || !connection_->healthy())) connection_.reset();
   error_ = std::move(error);
   group.in_doubt = group.in_doubt || error_.outcome_unknown;
-  return group.in_doubt || counter::is_worth_another_try(error_) ? Outcome::again : Outcome::failed;
+  const bool again = group.in_doubt || counter::is_worth_another_try(error_) || counter::is_away(error_);
+  return again ? Outcome::again : Outcome::failed;
 }
 
 /// Somebody removed or moved the stream (an uninstall, a hand): with it goes the knowledge of a try in doubt. The next

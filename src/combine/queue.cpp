@@ -32,9 +32,12 @@ std::uint64_t count_done(std::span<const Result<Added>> answers) {
       std::count_if(answers.begin(), answers.end(), [](const Result<Added>& one) { return one.has_value(); }));
 }
 
-Error overdue_error(bool sent) {
-  if (!sent)
-    return {ErrorCode::deadline_exceeded, "the deadline passed before the add could be sent; nothing was counted"};
+Error overdue_error(bool sent, const std::string& trouble) {
+  if (!sent) {
+    return {ErrorCode::deadline_exceeded,
+            fmt::format("the deadline passed before the add could be sent, and nothing was counted{}{}",
+                        trouble.empty() ? "" : ": ", trouble)};
+  }
   Error error{ErrorCode::outcome_unknown, "the deadline passed while the add was on its way to the database"};
   error.outcome_unknown = true;
   return error;
@@ -140,6 +143,7 @@ Block* Queue::next() {
 void Queue::send(Items& items) {
   Lock lock(mutex_);
   sent_ = true;
+  trouble_.clear();
   if (current_->dead == 0) return;
   std::erase_if(items,
                 [block = current_.get()](std::uint32_t item) { return block->waiting[block->owner[item]].answered; });
@@ -148,6 +152,11 @@ void Queue::send(Items& items) {
 void Queue::hold() {
   Lock lock(mutex_);
   sent_ = false;
+}
+
+void Queue::set_trouble(std::string trouble) {
+  Lock lock(mutex_);
+  trouble_ = std::move(trouble);
 }
 
 bool Queue::anybody_waits(const Items& items) const {
@@ -220,9 +229,9 @@ void Queue::take_overdue(Deadline now, std::vector<Overdue>& overdue) {
   std::erase_if(queued_, [](const std::unique_ptr<Block>& block) { return block->adds.empty(); });
 }
 
-void Queue::answer(std::vector<Overdue>& overdue) {
+void Queue::answer(std::vector<Overdue>& overdue, const std::string& trouble) {
   for (Overdue& one : overdue) {
-    const std::vector<Result<Added>> answers(one.count, Result<Added>(fail(overdue_error(one.sent))));
+    const std::vector<Result<Added>> answers(one.count, Result<Added>(fail(overdue_error(one.sent, trouble))));
     one.done(answers);
   }
   overdue.clear();
@@ -230,6 +239,7 @@ void Queue::answer(std::vector<Overdue>& overdue) {
 
 void Queue::watch() {
   std::vector<Overdue> overdue;
+  std::string trouble;
   for (;;) {
     {
       Lock lock(mutex_);
@@ -243,8 +253,9 @@ void Queue::watch() {
                             std::chrono::steady_clock::now() + std::chrono::milliseconds(limits::deadline_tick_ms));
       }
       take_overdue(std::chrono::steady_clock::now(), overdue);
+      if (!overdue.empty()) trouble = trouble_;
     }
-    answer(overdue);
+    answer(overdue, trouble);
   }
 }
 

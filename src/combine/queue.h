@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <splitcount/combiner.h>
@@ -44,6 +45,8 @@ class Queue {
   void send(Items& items) EXCLUDES(mutex_);
   /// The current block is not on its way any more, and nothing of it was kept.
   void hold() EXCLUDES(mutex_);
+  /// Why nothing gets through just now, for those whose deadline passes meanwhile; until something is sent.
+  void set_trouble(std::string trouble) EXCLUDES(mutex_);
   /// Somebody still waits for an answer to one of these adds of the current block.
   [[nodiscard]] bool anybody_waits(const Items& items) const EXCLUDES(mutex_);
   [[nodiscard]] bool is_closed() const EXCLUDES(mutex_);
@@ -73,7 +76,7 @@ class Queue {
   [[nodiscard]] std::unique_ptr<Block> take_current() EXCLUDES(mutex_);
   void take_overdue(Deadline now, std::vector<Overdue>& overdue) REQUIRES(mutex_);
   static void take_overdue(Block& block, Deadline now, bool sent, std::vector<Overdue>& overdue);
-  static void answer(std::vector<Overdue>& overdue);
+  static void answer(std::vector<Overdue>& overdue, const std::string& trouble);
 
   const Combiner::Limits limits_;
   mutable Mutex mutex_;
@@ -84,6 +87,7 @@ class Queue {
   std::unique_ptr<Block> spare_ GUARDED_BY(mutex_);
   Combiner::Counts counts_ GUARDED_BY(mutex_);
   bool sent_ GUARDED_BY(mutex_) = false;  ///< current_ is on its way
+  std::string trouble_ GUARDED_BY(mutex_);
   bool committer_sleeps_ GUARDED_BY(mutex_) = false;
   bool watcher_sleeps_ GUARDED_BY(mutex_) = false;
   bool closed_ GUARDED_BY(mutex_) = false;

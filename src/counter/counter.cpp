@@ -59,8 +59,10 @@ Result<std::vector<Added>> add_on_its_own(Handle& handle, std::span<const Add> a
     auto written = counter::write(handle, attempt.connection, adds, engine::Refusal::all, checked->get());
     if (!written) return fail(std::move(written.error()));
     std::vector<Added> now = values_of(std::move(*written));
-    // All known after a try in doubt: that try was committed, and its answers are the right ones.
-    if (!attempt.in_doubt || !all_replays(now)) added = std::move(now);
+    // All known after a try in doubt: that try was committed, and its answers are the right ones. Else none was.
+    if (attempt.in_doubt && all_replays(now)) return {};
+    attempt.in_doubt = false;
+    added = std::move(now);
     return {};
   });
   if (!done) return fail(std::move(done.error()));

@@ -11,6 +11,11 @@ Lease::~Lease() {
   if (connection_) pool_->give_back(std::move(connection_));
 }
 
+bool Pool::was_connected() const {
+  Lock lock(mutex_);
+  return was_connected_;
+}
+
 /// An idle connection, or nothing where the caller may make a new one (its place is taken already).
 Result<std::unique_ptr<engine::Connection>> Pool::take_idle_or_place(Deadline deadline) {
   Lock lock(mutex_);
@@ -35,12 +40,17 @@ Result<std::unique_ptr<engine::Connection>> Pool::take_idle_or_place(Deadline de
 Result<Lease> Pool::acquire(Deadline deadline, bool create) {
   auto taken = take_idle_or_place(deadline);
   if (!taken) return fail(std::move(taken.error()));
-  if (*taken && !create) return Lease(*this, std::move(*taken));
-  taken->reset();  // made for a database that was not to be created: it would not prepare a new one
+  if (*taken && !create && (*taken)->healthy()) return Lease(*this, std::move(*taken));
+  // It broke while it lay idle, or was made for a database that was not to be created and would not prepare a new one.
+  taken->reset();
   auto made = engine_->connect(create, deadline);  // outside the lock: it may take long
-  if (made) return Lease(*this, std::move(*made));
-  give_back(nullptr);
-  return fail(std::move(made.error()));
+  if (!made) {
+    give_back(nullptr);
+    return fail(std::move(made.error()));
+  }
+  Lock lock(mutex_);
+  was_connected_ = true;
+  return Lease(*this, std::move(*made));
 }
 
 void Pool::give_back(std::unique_ptr<engine::Connection> connection) noexcept {

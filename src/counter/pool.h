@@ -40,6 +40,8 @@ class Pool {
   /// Waits for a free connection until the deadline. `create`: a database file may be created.
   /// Errors: database_busy where all connections stay in use, and what the engine says on connecting.
   [[nodiscard]] Result<Lease> acquire(Deadline deadline, bool create = false) EXCLUDES(mutex_);
+  /// A connection has been made before: the database is, or was, there.
+  [[nodiscard]] bool was_connected() const EXCLUDES(mutex_);
 
  private:
   friend class Lease;
@@ -47,10 +49,11 @@ class Pool {
   void give_back(std::unique_ptr<engine::Connection> connection) noexcept EXCLUDES(mutex_);
 
   const std::shared_ptr<engine::Engine> engine_;
-  Mutex mutex_;
+  mutable Mutex mutex_;
   Condition returned_;
   std::vector<std::unique_ptr<engine::Connection>> idle_ GUARDED_BY(mutex_);  ///< the last used one is at the back
   int open_ GUARDED_BY(mutex_) = 0;                                           ///< on loan, idle, or being made
+  bool was_connected_ GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace splitcount::counter

@@ -22,6 +22,8 @@ bool is_worth_another_try(const Error& error) noexcept {
   }
 }
 
+bool is_away(const Error& error) noexcept { return error.code == ErrorCode::database_unavailable && error.retryable; }
+
 void pause_before_try(int tries_so_far, Deadline deadline) {
   constexpr std::int64_t first_us_max = 500;
   const std::int64_t us_max = first_us_max << std::min(tries_so_far - 1, 7);
@@ -41,6 +43,10 @@ Error as_unknown(Error error) {
 
 namespace {
 
+/// What is left for one more try has to be worth it: a try that ends at the deadline could not say why it failed.
+constexpr std::chrono::milliseconds try_ms_min{500};
+constexpr int try_share_min = 10;  // of the whole time, where that is short
+
 /// `begun` tells whether there was a transaction.
 Result<void> try_once(Pool& pool, const TransactionOptions& options, const Body& body, bool& in_doubt, bool& begun) {
   auto lease = pool.acquire(options.deadline, options.create);
@@ -59,20 +65,26 @@ Result<void> try_once(Pool& pool, const TransactionOptions& options, const Body&
 }  // namespace
 
 Result<void> run_transaction(Pool& pool, const TransactionOptions& options, const Body& body) {
+  const auto left_min = std::min(try_ms_min, time_left(options.deadline) / try_share_min);
   bool in_doubt = false;
-  for (int tries = 1;; ++tries) {
+  int tries = 0;  // where the database was there
+  for (int pauses = 1;; ++pauses) {
     bool begun = false;
     auto done = try_once(pool, options, body, in_doubt, begun);
     if (done) return done;
     Error error = std::move(done.error());
     in_doubt = in_doubt || error.outcome_unknown;
-    // In doubt, a database that cannot be had is worth waiting for, whatever it says.
-    const bool settles = in_doubt && options.send_again && (error.outcome_unknown || !begun);
-    const bool again = settles || is_worth_another_try(error);
-    if (!again || tries >= limits::call_tries_max || time_left(options.deadline).count() == 0) {
+    // In doubt, a database that cannot be had is worth waiting for, whatever it says; and it may be the try in doubt that
+    // holds an id.
+    const bool settles = in_doubt && options.send_again &&
+                         (error.outcome_unknown || !begun || error.code == ErrorCode::request_in_flight);
+    const bool comes_back = is_away(error) && pool.was_connected();
+    const bool again = settles || comes_back || is_worth_another_try(error);
+    if (!comes_back) ++tries;
+    if (!again || tries >= limits::call_tries_max || time_left(options.deadline) <= left_min) {
       return fail(in_doubt ? as_unknown(std::move(error)) : std::move(error));
     }
-    pause_before_try(tries, options.deadline);
+    pause_before_try(pauses, options.deadline);
   }
 }
 

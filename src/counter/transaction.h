@@ -25,13 +25,17 @@ struct TransactionOptions {
 using Body = std::function<Result<void>(Attempt&)>;
 
 /// begin, body, commit. A try that the database gave up (is_worth_another_try) is rolled back and run again as a
-/// whole, at most limits::call_tries_max times and until the deadline. After a commit whose outcome is unknown the
-/// body runs again only where `send_again` says that this is safe; else, and where that does not settle it in time,
-/// the error is outcome_unknown. After every other error nothing was changed.
+/// whole, at most limits::call_tries_max times and until the deadline. A database that was there before and cannot be
+/// reached now is waited for until the deadline. After a commit whose outcome is unknown the body runs again only where
+/// `send_again` says that this is safe; else, and where that does not settle it in time, the error is outcome_unknown.
+/// After every other error nothing was changed.
 [[nodiscard]] Result<void> run_transaction(Pool& pool, const TransactionOptions& options, const Body& body);
 
 /// The transaction failed for a reason that lies in other sessions or in the connection, and not in its input.
 [[nodiscard]] bool is_worth_another_try(const Error& error) noexcept;
+
+/// The database could not be reached, which may pass.
+[[nodiscard]] bool is_away(const Error& error) noexcept;
 
 /// A short pause that grows with the tries and is drawn at random, so that those who met do not meet again: at most
 /// 0.5 ms after the first try and 64 ms later, and never past the deadline.

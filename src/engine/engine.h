@@ -67,7 +67,8 @@ class Connection {
   /// On an error the transaction is over; where it may have been committed all the same, outcome_unknown is set.
   virtual Result<void> commit() = 0;
   virtual void rollback() noexcept = 0;
-  /// False: this connection should be closed and not go back to the pool.
+  /// False: this connection should be closed and not go back to the pool. Outside a transaction it also tells of a
+  /// connection that broke meanwhile, as far as that can be seen without asking the database.
   [[nodiscard]] virtual bool healthy() const noexcept = 0;
   /// How long reads outside a transaction may wait for locks.
   virtual void set_wait(Deadline deadline) noexcept = 0;

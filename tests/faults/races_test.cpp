@@ -105,6 +105,30 @@ TEST_P(Races, GroupsOfTheSameKeysInAnyOrderNeitherDeadlockNorLoseAnAdd) {
   EXPECT_EQ(total(counter), 4 * rounds * keys_count);
 }
 
+TEST_P(Races, ATransactionThatStaysOpenHoldsUpNobodyElseOfItsKey) {
+  if (traits().one_writer) return;
+  for (const auto pick : {Pick::session, Pick::spread, Pick::free}) {
+    const std::string name = pick == Pick::session ? "by_session" : pick == Pick::spread ? "by_spread" : "by_free";
+    auto counter = make(name, {.key = "grp", .slots = 4, .pick = pick}, {"kept", "undone"});
+    for (const bool keeps : {true, false}) {
+      const std::string key = keeps ? "kept" : "undone";
+      auto first = stand_->session();
+      ASSERT_TRUE(ran(first->begin()));
+      ASSERT_TRUE(done(counter.add(first->caller(), Add{.key = key})));
+      ASSERT_TRUE(ran(first->add(name, counter.rule(), {.key = key})));
+      auto second = stand_->session();
+      ASSERT_TRUE(ran(second->begin()));
+      ASSERT_TRUE(done(counter.add(second->caller(), Add{.key = key, .amount = 10}))) << "the first is still open";
+      ASSERT_TRUE(ran(second->commit()));
+      ASSERT_TRUE(ran(second->add(name, counter.rule(), {.key = key, .amount = 10})));
+      ASSERT_TRUE(done(counter.add({.key = key, .amount = 10})));
+      EXPECT_EQ(total(counter, key), 30);
+      ASSERT_TRUE(ran(keeps ? first->commit() : first->rollback()));
+      EXPECT_EQ(total(counter, key), keeps ? 32 : 30);
+    }
+  }
+}
+
 /// Counters of progress that are shared with the workers.
 class Progress {
  public:

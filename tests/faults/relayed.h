@@ -39,7 +39,10 @@ class Plain {
   struct Clear {
     void operator()(PGresult* result) const { PQclear(result); }
   };
-  explicit Plain(const std::string& conninfo) : connection_(PQconnectdb(conninfo.c_str())) {}
+  explicit Plain(const std::string& conninfo) : connection_(PQconnectdb(conninfo.c_str())) {
+    PQsetNoticeReceiver(
+        connection_.get(), [](void*, const PGresult*) {}, nullptr);
+  }
 
   [[nodiscard]] bool is_connected() const { return PQstatus(connection_.get()) == CONNECTION_OK; }
   [[nodiscard]] Caller caller() const { return Caller(connection_.get()); }

@@ -46,10 +46,13 @@ Parameters values_of(const StoredCounter& counter, std::span<const ReadyAdd> add
   return values;
 }
 
+bool have_ids(std::span<const ReadyAdd> adds) {
+  return std::any_of(adds.begin(), adds.end(), [](const ReadyAdd& add) { return !add.request_id.empty(); });
+}
+
 /// The function waits for one thing only under a time limit of its own: an id that another session has open.
 Error explained(Error error, const StoredCounter& counter, std::span<const ReadyAdd> adds) {
-  const bool with_ids = std::any_of(adds.begin(), adds.end(), [](const ReadyAdd& add) { return !add.request_id.empty(); });
-  if (error.sqlstate == lock_timeout_state && with_ids) {
+  if (error.sqlstate == lock_timeout_state && have_ids(adds)) {
     error.code = ErrorCode::request_in_flight;
     error.message = fmt::format("another session holds a request id of counter {} open; send it again",
                                 quoted(counter.name));
@@ -87,6 +90,16 @@ struct Part {
 
 }  // namespace
 
+Result<Answer> PostgresqlConnection::run_adds(std::string_view statement_name, const StoredCounter& counter,
+                                              std::span<const ReadyAdd> adds, const Parameters& values) {
+  // The function's own limit on the wait for an id has to be heard of also where the deadline is nearer.
+  const auto id_deadline = Deadline::clock::now() + std::chrono::seconds(request_wait_s_max) + answer_ms_max;
+  auto answer = run(counter_sql(statement_name, counter.name, counter.rule, counter.schema), values,
+                    have_ids(adds) ? std::max(deadline_, id_deadline) : deadline_);
+  if (!answer) return fail(explained(std::move(answer.error()), counter, adds));
+  return answer;
+}
+
 Result<std::vector<Added>> PostgresqlConnection::apply_one(const StoredCounter& counter, const ReadyAdd& add) {
   Parameters values;
   values.number(add.amount);
@@ -94,8 +107,8 @@ Result<std::vector<Added>> PostgresqlConnection::apply_one(const StoredCounter& 
   add.slot ? values.number(*add.slot) : values.null();
   values.number(counter.version).number(counter.created_at.time_since_epoch().count());
   if (counter.rule.key) values.text(add.key);
-  const auto answer = run(counter_sql("apply_one", counter.name, counter.rule, counter.schema), values);
-  if (!answer) return fail(explained(answer.error(), counter, std::span(&add, 1)));
+  const auto answer = run_adds("apply_one", counter, std::span(&add, 1), values);
+  if (!answer) return fail(answer.error());
   if (!answer->is_null(0, 0)) {
     const auto slot = static_cast<int>(answer->number(0, 0));
     return std::vector<Added>{slot < 0 ? Added{-1 - slot, true} : Added{slot, false}};
@@ -107,8 +120,8 @@ Result<std::vector<Added>> PostgresqlConnection::apply_one(const StoredCounter& 
 Result<std::vector<Added>> PostgresqlConnection::apply_all(const StoredCounter& counter,
                                                            std::span<const ReadyAdd> adds) {
   if (adds.size() == 1) return apply_one(counter, adds.front());
-  auto answer = run(counter_sql("apply", counter.name, counter.rule, counter.schema), values_of(counter, adds));
-  if (!answer) return fail(explained(std::move(answer.error()), counter, adds));
+  auto answer = run_adds("apply", counter, adds, values_of(counter, adds));
+  if (!answer) return fail(std::move(answer.error()));
   if (answer->rows() == 0) {  // the function goes by another rule, and has written nothing
     if (auto current = check_current(counter, ErrorCode::rule_changed); !current) {
       return fail(std::move(current.error()));

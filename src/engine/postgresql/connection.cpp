@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -10,12 +11,26 @@
 
 namespace splitcount::engine::postgresql {
 
+namespace {
+
+constexpr int answer_share = 4;  // of the time that is left, where that is short
+
+/// A setting of the server in milliseconds.
+std::string setting(std::chrono::milliseconds time, std::chrono::milliseconds least) {
+  constexpr std::chrono::milliseconds most{std::numeric_limits<int>::max()};
+  return std::to_string(std::clamp(time, least, most).count());
+}
+
+}  // namespace
+
 /// READ COMMITTED whatever the server's default is: it is what our own transactions are made for.
 Result<void> PostgresqlConnection::begin(Deadline deadline) {
   deadline_ = deadline;
-  const auto wait_ms = std::max<std::int64_t>(1, time_left(deadline).count());
-  const std::array<Placeholder, 1> wait{Placeholder{"wait_ms", fmt::format("{}", wait_ms)}};
-  auto begun = run(fill(statement(dialect, "begin"), wait));
+  const auto left = time_left(deadline);
+  const auto wait = left - std::min(answer_ms_max, left / answer_share);
+  const std::array<Placeholder, 2> waits{Placeholder{"wait_ms", setting(wait, std::chrono::milliseconds(1))},
+                                         Placeholder{"idle_ms", setting(left, idle_ms_min)}};
+  auto begun = run(fill(statement(dialect, "begin"), waits));
   if (!begun) return fail(std::move(begun.error()));
   return {};
 }
@@ -23,6 +38,10 @@ Result<void> PostgresqlConnection::begin(Deadline deadline) {
 /// A commit that was not answered may have taken effect, and so may one that the server's end interrupted: it waits for
 /// standbys after the commit is on its disk.
 Result<void> PostgresqlConnection::commit() {
+  if (time_left(deadline_).count() == 0) {  // its answer would not be waited for
+    rollback();
+    return fail(ErrorCode::deadline_exceeded, "the deadline passed before the commit was sent, and nothing was changed");
+  }
   auto committed = run(std::string(statement(dialect, "commit")));
   if (!committed) {
     Error error = std::move(committed.error());
@@ -43,7 +62,7 @@ void PostgresqlConnection::rollback() noexcept {
 }
 
 bool PostgresqlConnection::healthy() const noexcept {
-  return healthy_ && PQstatus(handle_) == CONNECTION_OK && PQtransactionStatus(handle_) == PQTRANS_IDLE;
+  return healthy_ && PQtransactionStatus(handle_) == PQTRANS_IDLE && is_sound(handle_);
 }
 
 Result<Answer> PostgresqlConnection::run(const std::string& sql) {
@@ -53,7 +72,11 @@ Result<Answer> PostgresqlConnection::run(const std::string& sql) {
 }
 
 Result<Answer> PostgresqlConnection::run(const std::string& sql, const Parameters& parameters) {
-  auto answer = postgresql::run(handle_, sql, parameters, deadline_);
+  return run(sql, parameters, deadline_);
+}
+
+Result<Answer> PostgresqlConnection::run(const std::string& sql, const Parameters& parameters, Deadline deadline) {
+  auto answer = postgresql::run(handle_, sql, parameters, deadline);
   if (!answer) return fail(noted(std::move(answer.error())));
   return answer;
 }

@@ -15,6 +15,11 @@
 
 namespace splitcount::engine::postgresql {
 
+/// The server stops waiting this much before we do, so that it is the server that says why.
+inline constexpr std::chrono::milliseconds answer_ms_max{500};
+/// A transaction of ours whose client has gone without a word is ended by the server after its deadline, and not before.
+inline constexpr std::chrono::milliseconds idle_ms_min{1'000};
+
 class PostgresqlConnection final : public Connection {
  public:
   explicit PostgresqlConnection(Handle owned) : owned_(std::move(owned)), handle_(owned_.get()) {}
@@ -58,6 +63,7 @@ class PostgresqlConnection final : public Connection {
  private:
   [[nodiscard]] Result<Answer> run(const std::string& sql);
   [[nodiscard]] Result<Answer> run(const std::string& sql, const Parameters& parameters);
+  [[nodiscard]] Result<Answer> run(const std::string& sql, const Parameters& parameters, Deadline deadline);
   /// A statement that all counters of the schema in use share.
   [[nodiscard]] Result<Answer> run_shared(std::string_view statement_name, const Parameters& parameters = {});
   [[nodiscard]] Result<void> run_named(std::string_view statement_name);
@@ -71,6 +77,9 @@ class PostgresqlConnection final : public Connection {
   /// Nothing where the stored rule is the one that this copy was read from; rule_changed, or `gone` where there is
   /// none.
   [[nodiscard]] Result<void> check_current(const StoredCounter& counter, ErrorCode gone);
+  /// A statement that writes adds.
+  [[nodiscard]] Result<Answer> run_adds(std::string_view statement_name, const StoredCounter& counter,
+                                        std::span<const ReadyAdd> adds, const Parameters& values);
   [[nodiscard]] Result<std::vector<Added>> apply_one(const StoredCounter& counter, const ReadyAdd& add);
   [[nodiscard]] Result<std::vector<Added>> apply_all(const StoredCounter& counter, std::span<const ReadyAdd> adds);
   [[nodiscard]] Result<std::vector<Result<Added>>> apply_each(const StoredCounter& counter,

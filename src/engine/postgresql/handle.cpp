@@ -13,11 +13,8 @@
 namespace splitcount::engine::postgresql {
 namespace {
 
-/// A server that keeps its own time limits is heard of shortly after them.
-constexpr std::chrono::milliseconds answer_grace_ms{2'000};
-
 /// False: the deadline has passed.
-bool wait_for(PGconn* connection, short events, Deadline deadline) {
+bool wait_for(PGconn* connection, int events, Deadline deadline) {
   for (;;) {
     int wait_ms = -1;
     if (deadline != Deadline::max()) {
@@ -25,17 +22,13 @@ bool wait_for(PGconn* connection, short events, Deadline deadline) {
       if (left == 0) return false;
       wait_ms = static_cast<int>(std::min<std::int64_t>(left, std::numeric_limits<int>::max()));
     }
-    pollfd socket{PQsocket(connection), events, 0};
+    pollfd socket{PQsocket(connection), static_cast<short>(events), 0};
     const int ready = ::poll(&socket, 1, wait_ms);
     if (ready > 0 || (ready < 0 && errno != EINTR)) return true;  // what is broken shows when it is read
   }
 }
 
 extern "C" void splitcount_postgresql_notice(void*, const PGresult*) {}
-
-Deadline with_grace(Deadline deadline) {
-  return deadline == Deadline::max() ? deadline : deadline + answer_grace_ms;
-}
 
 }  // namespace
 
@@ -86,8 +79,7 @@ std::int64_t Answer::changed() const noexcept {
 /// A statement on its way.
 class Exchange {
  public:
-  Exchange(PGconn* connection, Deadline deadline) noexcept
-      : connection_(connection), deadline_(with_grace(deadline)) {}
+  Exchange(PGconn* connection, Deadline deadline) noexcept : connection_(connection), deadline_(deadline) {}
 
   [[nodiscard]] bool send(const std::string& sql) noexcept { return PQsendQuery(connection_, sql.c_str()) == 1; }
   [[nodiscard]] bool send(const std::string& sql, const Parameters& parameters) noexcept {
@@ -98,6 +90,7 @@ class Exchange {
 
   /// The last answer, or the first error.
   [[nodiscard]] Result<Answer> receive() {
+    if (auto sent = flush(); !sent) return fail(std::move(sent.error()));
     Answer last(nullptr);
     std::optional<Error> error;
     for (;;) {
@@ -122,6 +115,18 @@ class Exchange {
   }
 
  private:
+  /// What the sockets do not take at once. The server may speak before it has heard all.
+  Result<void> flush() {
+    for (int left = PQflush(connection_); left != 0; left = PQflush(connection_)) {
+      if (left < 0) return fail(lost_connection(connection_, {}));
+      if (!wait_for(connection_, POLLIN | POLLOUT, deadline_)) {
+        return fail(lost_connection(connection_, "the server did not take the statement in time"));
+      }
+      if (PQconsumeInput(connection_) == 0) return fail(lost_connection(connection_, {}));
+    }
+    return {};
+  }
+
   Result<PGresult*> next() {
     while (PQisBusy(connection_) == 1) {
       if (!wait_for(connection_, POLLIN, deadline_)) {
@@ -135,6 +140,15 @@ class Exchange {
   PGconn* connection_;
   Deadline deadline_;
 };
+
+bool is_sound(PGconn* connection) noexcept {
+  // What can be read is a notice, or the end.
+  pollfd socket{PQsocket(connection), POLLIN, 0};
+  while (PQstatus(connection) == CONNECTION_OK && ::poll(&socket, 1, 0) > 0) {
+    if (PQconsumeInput(connection) == 0) return false;
+  }
+  return PQstatus(connection) == CONNECTION_OK;
+}
 
 Result<Answer> run(PGconn* connection, const std::string& sql, Deadline deadline) {
   Exchange exchange(connection, deadline);
@@ -163,6 +177,7 @@ Result<Handle> connect(const std::string& conninfo, std::string_view name, Deadl
   }
   if (PQstatus(handle.get()) != CONNECTION_OK) return fail(not_connected(name, PQerrorMessage(handle.get())));
   PQsetErrorVerbosity(handle.get(), PQERRORS_DEFAULT);
+  PQsetnonblocking(handle.get(), 1);  // else a long statement would wait beyond every deadline for a server that stands
   PQsetNoticeReceiver(handle.get(), splitcount_postgresql_notice, nullptr);
   return handle;
 }

@@ -62,6 +62,9 @@ class Answer {
 /// Connects, until the deadline. `name` is for the sentences.
 [[nodiscard]] Result<Handle> connect(const std::string& conninfo, std::string_view name, Deadline deadline);
 
+/// False: the connection is known to be broken, without asking the server. Only where no statement is on its way.
+[[nodiscard]] bool is_sound(PGconn* connection) noexcept;
+
 /// One statement with parameters, or several without (PostgreSQL's simple protocol; the last one's answer comes back).
 /// Where no answer has come by the deadline the connection is of no more use.
 [[nodiscard]] Result<Answer> run(PGconn* connection, const std::string& sql, Deadline deadline);

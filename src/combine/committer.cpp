@@ -126,7 +126,7 @@ Committer::Outcome Committer::commit(Block& block, Items& items) {
       if (group.tries >= limits::call_tries_max) return Outcome::failed;
       if (!queue_.anybody_waits(items)) return Outcome::settled;
     }
-    counter::pause_before_try(pauses, Deadline::max());
+    counter::pause_before_try(pauses, error_, Deadline::max());
   }
 }
 

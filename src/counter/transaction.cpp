@@ -24,9 +24,9 @@ bool is_worth_another_try(const Error& error) noexcept {
 
 bool is_away(const Error& error) noexcept { return error.code == ErrorCode::database_unavailable && error.retryable; }
 
-void pause_before_try(int tries_so_far, Deadline deadline) {
+void pause_before_try(int tries_so_far, const Error& error, Deadline deadline) {
   constexpr std::int64_t first_us_max = 500;
-  const std::int64_t us_max = first_us_max << std::min(tries_so_far - 1, 7);
+  const std::int64_t us_max = first_us_max << std::min(tries_so_far - 1, is_away(error) ? 9 : 7);
   const auto pause = std::chrono::microseconds(static_cast<std::int64_t>(draw() % static_cast<std::uint64_t>(us_max)));
   std::this_thread::sleep_until(std::min(deadline, std::chrono::steady_clock::now() + pause));
 }
@@ -84,7 +84,7 @@ Result<void> run_transaction(Pool& pool, const TransactionOptions& options, cons
     if (!again || tries >= limits::call_tries_max || time_left(options.deadline) <= left_min) {
       return fail(in_doubt ? as_unknown(std::move(error)) : std::move(error));
     }
-    pause_before_try(pauses, options.deadline);
+    pause_before_try(pauses, error, options.deadline);
   }
 }
 

@@ -37,9 +37,10 @@ using Body = std::function<Result<void>(Attempt&)>;
 /// The database could not be reached, which may pass.
 [[nodiscard]] bool is_away(const Error& error) noexcept;
 
-/// A short pause that grows with the tries and is drawn at random, so that those who met do not meet again: at most
-/// 0.5 ms after the first try and 64 ms later, and never past the deadline.
-void pause_before_try(int tries_so_far, Deadline deadline);
+/// A pause that grows with the tries and is drawn at random, so that those who met do not meet again: at most 0.5 ms
+/// after the first try, and later 64 ms, or 256 ms where the database is away, since each knock costs it something.
+/// Never past the deadline.
+void pause_before_try(int tries_so_far, const Error& error, Deadline deadline);
 
 /// The same error as an unknown outcome.
 [[nodiscard]] Error as_unknown(Error error);

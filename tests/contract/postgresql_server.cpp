@@ -52,6 +52,7 @@ max_prepared_transactions = 10
 fsync = $syncs
 full_page_writes = $syncs
 shared_buffers = 32MB
+recovery_init_sync_method = syncfs
 END
 start() {
   "$programs/postgres" -D data >>server.log 2>&1 </dev/null &

@@ -49,7 +49,7 @@ TEST_P(CutCommits, OfAddsWithIdsAreSettledBySendingThemAgain) {
 
 TEST_P(CutCommits, OfCallsOfManyAddsWithIdsAreSettledBySendingThemAgain) {
   auto counter = make("page_views", {.key = "page", .slots = 3, .retries = for_ever});
-  const int cuts = scale(5, 25, 50);
+  const int cuts = scale(3, 10, 50);
   constexpr int adds_in_call = 20;
   for (int cut = 0; cut < cuts; ++cut) {
     std::vector<NumberedAdd> numbered;
@@ -67,7 +67,7 @@ TEST_P(CutCommits, OfCallsOfManyAddsWithIdsAreSettledBySendingThemAgain) {
 
 TEST_P(CutCommits, OnEveryTryLeaveAnUnknownOutcomeUntilTheIdIsSentAgain) {
   auto counter = make("page_views", {.key = "page", .slots = 3, .retries = for_ever});
-  const int rounds = scale(3, 10, 50);
+  const int rounds = scale(1, 2, 20);
   for (int number = 0; number < rounds; ++number) {
     plan_cut(number, 1'000);
     const auto fired = relay_.fired();
@@ -87,7 +87,7 @@ TEST_P(CutCommits, OnEveryTryLeaveAnUnknownOutcomeUntilTheIdIsSentAgain) {
 
 TEST_P(CutCommits, OfAddsWithoutIdsAreToldAsUnknownAndNotSentAgain) {
   auto counter = make("page_views", {.key = "page", .slots = 3});
-  const int cuts = scale(10, 50, 200);
+  const int cuts = scale(5, 20, 200);
   for (int cut = 0; cut < cuts; ++cut) {
     plan_cut(cut);
     const auto added = counter.add({.key = "k"});
@@ -103,7 +103,7 @@ TEST_P(CutCommits, OfAddsWithoutIdsAreToldAsUnknownAndNotSentAgain) {
 TEST_P(CutCommits, OfACallersTransactionAreRepeatedByTheCallerWithTheSameIds) {
   auto counter = make("page_views", {.key = "page", .slots = 3, .retries = for_ever});
   value("CREATE TABLE orders (id integer PRIMARY KEY)");
-  const int cuts = scale(10, 200, 200);
+  const int cuts = scale(5, 50, 200);
   for (int number = 0; number < cuts; ++number) {
     plan_cut(number);
     const auto order = "INSERT INTO orders VALUES (" + std::to_string(number) + ") ON CONFLICT DO NOTHING";
@@ -138,13 +138,14 @@ class CutGroups : public CutCommits {
   /// The group forms while the commit of a first add is held up.
   void expect_one_group_that_counts(int number) {
     const auto groups = combiner_.counts().groups;
-    relay_.plan({.action = Action::hold_before, .delay = milliseconds(10)});
+    relay_.plan({.action = Action::hold_before, .delay = std::chrono::minutes(1)});
     plan_cut(number);
     const Add first{};
     auto holding = submit(combiner_, prizes_, std::span(&first, 1));
     while (combiner_.counts().items > 0 && relay_.fired() % 2 == 0) std::this_thread::yield();
     std::vector<std::future<Answers>> waiting;
     for (int i = 0; i < adds_in_group; ++i) waiting.push_back(submit_one(number, i));
+    relay_.let_go();
     ASSERT_TRUE(done(holding.get().front()));
     for (auto& answers : waiting) {
       const auto answer = answers.get().front();
@@ -182,7 +183,7 @@ TEST_P(CutGroups, OfAHundredAddsOverThreeCountersCountOnce) {
 }
 
 TEST_P(CutGroups, OfAStreamAreSettledByTheirPlaceInIt) {
-  const int cuts = scale(10, 100, 200);
+  const int cuts = scale(5, 25, 200);
   const std::vector<Add> adds{{.key = "a"}, {.key = "b", .amount = 2}, {.key = "a"}};
   auto words = make("words", {.key = "word"});
   for (int number = 0; number < cuts; ++number) {

@@ -143,7 +143,7 @@ class Relay::Link {
         close_client(fault.reset);
         relay_.pause(fault.delay);
         return false;
-      case Action::hold_before: relay_.count(&Relay::fired_); return relay_.pause(fault.delay);
+      case Action::hold_before: return relay_.pause(fault.delay, true);
       case Action::deliver_late:
         relay_.count(&Relay::fired_);
         close_client(fault.reset);
@@ -169,8 +169,8 @@ class Relay::Link {
       relay_.give_back(fault);
       return send_all(client_, answer);
     }
+    if (fault.action == Action::hold_after) return relay_.pause(fault.delay, true) && send_all(client_, answer);
     relay_.count(&Relay::fired_);
-    if (fault.action == Action::hold_after) return relay_.pause(fault.delay) && send_all(client_, answer);
     close_client(fault.reset);
     return false;
   }
@@ -259,6 +259,14 @@ void Relay::plan_nothing() {
   faults_.clear();
 }
 
+void Relay::let_go() {
+  {
+    std::lock_guard lock(mutex_);
+    ++let_go_;
+  }
+  changed_.notify_all();
+}
+
 void Relay::cut_all() {
   std::lock_guard lock(mutex_);
   for (const auto& link : links_) link->cut();
@@ -303,9 +311,11 @@ void Relay::count(int Relay::*what) {
   ++(this->*what);
 }
 
-bool Relay::pause(std::chrono::milliseconds delay) {
+bool Relay::pause(std::chrono::milliseconds delay, bool fires) {
   std::unique_lock lock(mutex_);
-  return !changed_.wait_for(lock, delay, [this] { return ending_; });
+  if (fires) ++fired_;
+  changed_.wait_for(lock, delay, [this, before = let_go_] { return ending_ || let_go_ != before; });
+  return !ending_;
 }
 
 }  // namespace splitcount::faults

@@ -57,6 +57,8 @@ class Relay {
   void plan(Fault fault);
   /// Forgets the faults that did not happen yet.
   void plan_nothing();
+  /// Ends the delays that have begun.
+  void let_go();
   /// Closes both ends of every connection there is; new ones may come.
   void cut_all();
 
@@ -72,8 +74,8 @@ class Relay {
   /// It did not come to it: the server refused the statement.
   void give_back(Fault fault);
   void count(int Relay::*what);
-  /// False: the relay ends.
-  bool pause(std::chrono::milliseconds delay);
+  /// Until the delay is over or let go. False: the relay ends. `fires`: the pause is the fault, and counted with it.
+  bool pause(std::chrono::milliseconds delay, bool fires = false);
 
   const std::string server_socket_;
   const std::function<std::unique_ptr<Watcher>()> watch_;
@@ -87,6 +89,7 @@ class Relay {
   int fired_ = 0;
   int delivered_ = 0;
   int connections_ = 0;
+  int let_go_ = 0;
   bool ending_ = false;
 
   std::thread accepting_;

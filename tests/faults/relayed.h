@@ -66,6 +66,12 @@ class Plain {
   std::unique_ptr<PGconn, Finish> connection_;
 };
 
+/// The same database by way of the relay, without encryption, so that it can be read there.
+[[nodiscard]] inline std::string through(const std::string& conninfo, const Relay& relay) {
+  // What comes later in a conninfo string counts.
+  return conninfo + " host=127.0.0.1 sslmode=disable gssencmode=disable port=" + std::to_string(relay.port());
+}
+
 template <class Fixture>
 class RelayedGround : public Fixture {
  protected:
@@ -75,10 +81,7 @@ class RelayedGround : public Fixture {
         beside_(Database::open(stand_->dsn()).value_or_throw()),
         through_(Database::open(dsn_through()).value_or_throw()) {}
 
-  /// Without encryption, so that the relay can read it. What comes later in a conninfo string counts.
-  [[nodiscard]] std::string dsn_through() const {
-    return stand_->dsn() + " host=127.0.0.1 sslmode=disable gssencmode=disable port=" + std::to_string(relay_.port());
-  }
+  [[nodiscard]] std::string dsn_through() const { return through(stand_->dsn(), relay_); }
   [[nodiscard]] Plain plain_through() const { return Plain(dsn_through().substr(sizeof "postgresql:" - 1)); }
   [[nodiscard]] Plain plain_beside() const { return Plain(stand_->dsn().substr(sizeof "postgresql:" - 1)); }
 

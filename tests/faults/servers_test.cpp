@@ -39,6 +39,7 @@ class FailingServer : public testing::Test {
     return server;
   }
   static std::string conninfo() { return server().conninfo("postgres"); }
+  static std::string dsn_through(const Relay& relay) { return "postgresql:" + through(conninfo(), relay); }
 
   FailingServer() : database_(Database::open("postgresql:" + conninfo()).value_or_throw()) {}
   ~FailingServer() override {
@@ -130,7 +131,7 @@ class Load {
     const auto order = std::to_string(next_order_++);
     if (session->run("BEGIN") != "BEGIN") {
       ++told_callers.failed;
-      return std::this_thread::sleep_for(milliseconds(10));
+      return std::this_thread::sleep_for(milliseconds(50));
     }
     session->run("INSERT INTO orders VALUES (" + order + ")");
     const auto added = callers_.add(session->caller(), Add{});
@@ -197,6 +198,41 @@ TEST_F(KilledServer, RecoversWhatWasAcknowledgedAndWhoeverRunsGoesOn) {
             << load.told_combined.unknown << ", streamed " << load.told_streamed.acked << "\n";
 }
 
+/// A commit that the server never gets, and one that took effect, with the server killed before anybody hears of it.
+TEST_F(KilledServer, AtTheCommitOfAGroupSettlesItWhenItIsBack) {
+  Relay relay(server().socket(), watch_postgresql);
+  auto database = Database::open(dsn_through(relay)).value_or_throw();
+  auto prizes = database.define("prizes_won", {.slots = 16}).value_or_throw();
+  auto views = database.define("page_views", {.key = "page", .retries = Retries{true, {}}}).value_or_throw();
+  auto tickets = database.define("tickets", {.slots = 11, .pick = Pick::value}).value_or_throw();
+  auto combiner = Combiner::open(database).value_or_throw();
+  std::vector<std::string> ids;
+  for (int i = 0; i < 33; ++i) ids.push_back(std::to_string(i));
+  std::vector<Add> of_views;
+  std::vector<Add> of_tickets;
+  for (const auto& id : ids) of_views.push_back({.key = "/home", .request_id = id});
+  for (int i = 0; i < 33; ++i) of_tickets.push_back({.value = i});
+  int expected = 0;
+  for (const auto action : {Action::cut_before, Action::cut_after}) {
+    relay.plan({.action = action});
+    const auto fired = relay.fired();
+    std::vector<std::future<Answers>> waiting;
+    waiting.push_back(submit(combiner, prizes, std::vector<Add>(34)));
+    waiting.push_back(submit(combiner, views, of_views));
+    waiting.push_back(submit(combiner, tickets, of_tickets));
+    while (relay.fired() == fired) std::this_thread::yield();
+    server().kill();
+    server().start();
+    for (auto& answers : waiting) {
+      for (const auto& answer : answers.get()) EXPECT_TRUE(done(answer));
+    }
+    ++expected;
+    EXPECT_EQ(total("prizes_won"), 34 * expected);
+    EXPECT_EQ(total("page_views"), 33) << "the second time they are replays";
+    EXPECT_EQ(total("tickets"), 33 * expected);
+  }
+}
+
 /// Goes on at the end of its life, however that comes.
 class Frozen {
  public:
@@ -212,19 +248,14 @@ class Frozen {
 class StandingServer : public FailingServer {
  protected:
   StandingServer() : relay_(server().socket(), watch_postgresql) {}
-  /// Commits that are on their way when the server stops.
-  Database through() {
-    return Database::open("postgresql:" + conninfo() +
-                          " host=127.0.0.1 sslmode=disable gssencmode=disable port=" + std::to_string(relay_.port()))
-        .value_or_throw();
-  }
+  Database open_through() { return Database::open(dsn_through(relay_)).value_or_throw(); }
   static constexpr milliseconds machine_ms_max{2'000};  // for what a busy machine adds to a deadline
   Relay relay_;
 };
 
 TEST_F(StandingServer, InMidCommitLeavesNobodyWithoutATrueWordAndWhoeverRunsGoesOn) {
   const auto away = std::chrono::seconds(scale(2, 7, 30));
-  auto database = through();
+  auto database = open_through();
   auto plain = database.define("plain", {.slots = 4}).value_or_throw();
   auto with_ids = database.define("with_ids", {.slots = 4, .retries = Retries{true, {}}}).value_or_throw();
   auto combined = database.define("combined", {.slots = 4}).value_or_throw();
@@ -303,7 +334,7 @@ TEST_F(StandingServer, TakesNoStatementOfAnySizeAndNobodyWaitsBeyondTheDeadline)
   std::vector<Add> adds;
   for (const auto& key : keys) adds.push_back({.key = key});
   relay_.plan({.action = Action::hold_before, .statement = "BEGIN", .delay = milliseconds(500)});
-  auto database = through();
+  auto database = open_through();
   auto far = database.counter("page_views").value_or_throw();
   std::thread sender([&] {
     const auto start = std::chrono::steady_clock::now();

@@ -47,7 +47,7 @@ TEST_P(CutStatements, InACallersTransactionLeaveItDeadAndNothingOfIt) {
   auto counter = make("page_views", {.key = "page", .slots = 3, .retries = for_ever});
   auto plain = plain_through();
   ASSERT_EQ(plain.run("BEGIN"), "BEGIN");
-  relay_.plan({.action = GetParam(), .statement = "page_views_add_many"});
+  relay_.plan({.action = GetParam(), .statement = "page_views_add_one"});
   const auto added = counter.add(plain.caller(), {.key = "k", .request_id = "x"});
   ASSERT_TRUE(refused(added, ErrorCode::connection_lost));
   EXPECT_TRUE(added.error().retryable);

@@ -76,13 +76,13 @@ class SharpTest(Case):
     def test_at_most_one_in_a_hundred_waits_also_after_ten_waves_of_reconnects(self):
         sessions = self.sessions(SESSIONS)
         self.assert_nobody_blocks(sessions)
-        first = self.share_that_waited(sessions, 30)
+        first = self.share_that_waited(sessions, 15)
         for _ in range(WAVES):
             sessions = self.reconnected(sessions)
             self.assert_nobody_blocks(sessions)
         numbers = {session.value("SELECT current_setting('splitcount.session')::integer") for session in sessions}
         self.assertEqual(numbers, set(range(SESSIONS)))
-        last = self.share_that_waited(sessions, 30)
+        last = self.share_that_waited(sessions, 15)
         print(f"waited: {first:.2%} at first, {last:.2%} after {WAVES} waves of reconnects", flush=True)
         self.assertLessEqual(first, WAITED_MAX)
         self.assertLessEqual(last, WAITED_MAX)

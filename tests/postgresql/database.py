@@ -40,18 +40,30 @@ def setUpModule():
 class Case(support.Case):
     """A database of its own; what is opened is closed. The program uses it where no other one is named."""
 
-    databases = 0
+    made = 0
+    empty = []  # databases of earlier tests: making one takes longer than most tests
 
     def setUp(self):
         super().setUp()
         self.server = shared_server()
-        Case.databases += 1
-        self.name = f"test_{Case.databases}"
-        admin = self.server.connect("postgres")
-        admin.cursor().execute(f"CREATE DATABASE {self.name} TEMPLATE template0")
-        admin.close()
+        self.name = Case.empty.pop() if Case.empty else self.new_database()
+        self.addCleanup(self.empty_database)
         self.address = self.server.address(self.name)
         self.asking = None
+
+    def new_database(self):
+        Case.made += 1
+        admin = self.server.connect("postgres")
+        admin.cursor().execute(f"CREATE DATABASE test_{Case.made} TEMPLATE template0")
+        admin.close()
+        return f"test_{Case.made}"
+
+    def empty_database(self):
+        admin = self.server.connect(self.name, options="'-c client_min_messages=warning -c lock_timeout=20s'")
+        admin.cursor().execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public AUTHORIZATION pg_database_owner; "
+                               "GRANT USAGE ON SCHEMA public TO PUBLIC")
+        admin.close()
+        Case.empty.append(self.name)
 
     def run_program(self, *words, env=None, **how):
         return super().run_program(*words, env=env or support.environment(SPLITCOUNT_DB=self.address), **how)

@@ -25,6 +25,7 @@ SETTINGS = {
     "shared_buffers": "64MB",
     "fsync": "off",
     "full_page_writes": "off",
+    "autovacuum_naptime": "1s",
 }
 
 # keeper FOLDER PROGRAMS: runs the server until the end of its input, which comes when the test's process has ended, in

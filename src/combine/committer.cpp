@@ -43,6 +43,8 @@ bool is_of_lost_stream(ErrorCode code) noexcept {
   return code == ErrorCode::stream_conflict || code == ErrorCode::not_installed;
 }
 
+constexpr int patience_max = 4;
+
 /// 128 random bits, so that no two committers ever share a stream.
 std::string new_stream_name() {
   std::random_device device;
@@ -158,7 +160,7 @@ Committer::Outcome Committer::try_once(Block& block, Group& group) {
 }
 
 Result<void> Committer::begin() {
-  const Deadline deadline = deadline_in(wait_ms_max_);
+  const Deadline deadline = deadline_in(wait_ms_max_ * patience_);
   if (!connection_) {
     auto made = store_->engine().connect(false, deadline);
     if (!made) return fail(std::move(made.error()));
@@ -170,10 +172,14 @@ Result<void> Committer::begin() {
 Committer::Outcome Committer::after_commit() {
   ++position_;
   ++groups_;
+  patience_ = 1;
   return Outcome::settled;
 }
 
+/// Where no answer came, the next try waits longer for it: a database that has too much to do would never get to one
+/// that goes away and comes again.
 Committer::Outcome Committer::after_failure(Group& group, Error error) {
+  if (error.connection_dead || counter::is_away(error)) patience_ = std::min(2 * patience_, patience_max);
   if (connection_ && (error.connection_dead || error.outcome_unknown || !connection_->healthy())) connection_.reset();
   error_ = std::move(error);
   group.in_doubt = group.in_doubt || error_.outcome_unknown;

@@ -71,6 +71,7 @@ class Committer {
   std::string stream_;
   std::int64_t position_ = 0;      ///< of the stream, as far as it is settled
   bool stream_unsettled_ = false;  ///< given up in doubt: the stream's row must stay
+  int patience_ = 1;               ///< how many times wait_ms_max_ a try may last
 
   // Of the current block
   std::vector<Result<Added>> results_;  ///< empty until the first answers are known

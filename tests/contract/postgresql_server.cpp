@@ -63,7 +63,7 @@ while read -r line; do
   wait $server
   start
 done
-kill -CONT $server $(cat /proc/$server/task/$server/children)
+kill -CONT $server $(cat /proc/$server/task/$server/children) 2>/dev/null
 kill -INT $server
 wait $server
 cd / && rm -rf "$folder"

@@ -92,10 +92,8 @@ struct Part {
 
 Result<Answer> PostgresqlConnection::run_adds(std::string_view statement_name, const StoredCounter& counter,
                                               std::span<const ReadyAdd> adds, const Parameters& values) {
-  // The function's own limit on the wait for an id has to be heard of also where the deadline is nearer.
-  const auto id_deadline = Deadline::clock::now() + std::chrono::seconds(request_wait_s_max) + answer_ms_max;
-  auto answer = run(counter_sql(statement_name, counter.name, counter.rule, counter.schema), values,
-                    have_ids(adds) ? std::max(deadline_, id_deadline) : deadline_);
+  const auto sql = counter_sql(statement_name, counter.name, counter.rule, counter.schema);
+  auto answer = have_ids(adds) ? run_to_its_limit(sql, values) : run(sql, values);
   if (!answer) return fail(explained(std::move(answer.error()), counter, adds));
   return answer;
 }

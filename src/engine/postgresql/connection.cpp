@@ -72,11 +72,14 @@ Result<Answer> PostgresqlConnection::run(const std::string& sql) {
 }
 
 Result<Answer> PostgresqlConnection::run(const std::string& sql, const Parameters& parameters) {
-  return run(sql, parameters, deadline_);
+  auto answer = postgresql::run(handle_, sql, parameters, deadline_);
+  if (!answer) return fail(noted(std::move(answer.error())));
+  return answer;
 }
 
-Result<Answer> PostgresqlConnection::run(const std::string& sql, const Parameters& parameters, Deadline deadline) {
-  auto answer = postgresql::run(handle_, sql, parameters, deadline);
+Result<Answer> PostgresqlConnection::run_to_its_limit(const std::string& sql, const Parameters& parameters) {
+  const auto limit = Deadline::clock::now() + std::chrono::seconds(function_wait_s_max) + answer_ms_max;
+  auto answer = postgresql::run(handle_, sql, parameters, std::max(deadline_, limit));
   if (!answer) return fail(noted(std::move(answer.error())));
   return answer;
 }

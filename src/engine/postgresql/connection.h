@@ -63,7 +63,8 @@ class PostgresqlConnection final : public Connection {
  private:
   [[nodiscard]] Result<Answer> run(const std::string& sql);
   [[nodiscard]] Result<Answer> run(const std::string& sql, const Parameters& parameters);
-  [[nodiscard]] Result<Answer> run(const std::string& sql, const Parameters& parameters, Deadline deadline);
+  /// A function that has a limit of its own on its wait, which is heard of also where the deadline is nearer.
+  [[nodiscard]] Result<Answer> run_to_its_limit(const std::string& sql, const Parameters& parameters = {});
   /// A statement that all counters of the schema in use share.
   [[nodiscard]] Result<Answer> run_shared(std::string_view statement_name, const Parameters& parameters = {});
   [[nodiscard]] Result<void> run_named(std::string_view statement_name);

@@ -240,7 +240,7 @@ void CounterSql::add_request_fragments() {
   put("note_slots_many", once_ && floating_ ? of_dialect("note_slots_many") : std::string());
   put("replays", once_ ? "\n  " + of_dialect("replays") : std::string());
   put("counting_adds", once_ ? of_dialect("counting_adds_once") : "{adds}");
-  put("lock_timeout", once_ ? fmt::format(" SET lock_timeout = '{}s'", request_wait_s_max) : "");
+  put("lock_timeout", once_ ? fmt::format(" SET lock_timeout = '{}s'", function_wait_s_max) : "");
   const bool window = rule_.retries.window.has_value();
   put_statement("on_known", window ? "on_known_window" : "on_known_for_ever");
   const auto purge = [window](std::int64_t count) {

@@ -12,8 +12,8 @@
 namespace splitcount::engine::postgresql {
 
 inline constexpr std::string_view dialect = "postgresql";
-/// How long a function waits for a request id that another session has open.
-inline constexpr int request_wait_s_max = 2;
+/// How long a function waits for a request id that another session has open, or for another one that folds.
+inline constexpr int function_wait_s_max = 2;
 /// The steps in sql/postgresql/install.sql: the first takes the schema to version 1, and so on.
 inline constexpr std::array<std::string_view, 1> schema_steps{"step_1"};
 inline constexpr int schema_version_latest = static_cast<int>(schema_steps.size());

@@ -29,13 +29,14 @@ Error explained(Error error, const StoredCounter& counter) {
 }  // namespace
 
 Result<Folded> PostgresqlConnection::fold_deltas(const StoredCounter& counter, std::optional<std::int64_t> pages) {
-  auto answer = pages ? run(text_of("fold", counter), Parameters().number(*pages)) : run(text_of("fold_all", counter));
+  auto answer = pages ? run_to_its_limit(text_of("fold", counter), Parameters().number(*pages))
+                      : run_to_its_limit(text_of("fold_all", counter));
   if (!answer) return fail(explained(std::move(answer.error()), counter));
   return Folded{answer->number(0, 0), answer->number(0, 1)};
 }
 
 Result<std::int64_t> PostgresqlConnection::purge_ids(const StoredCounter& counter) {
-  auto answer = run(text_of("purge_ids", counter));
+  auto answer = run_to_its_limit(text_of("purge_ids", counter));
   if (!answer) return fail(explained(std::move(answer.error()), counter));
   return answer->number(0, 0);
 }

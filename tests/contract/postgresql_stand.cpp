@@ -123,7 +123,9 @@ class PostgresqlSession final : public Session {
     const auto status = PQresultStatus(result.get());
     if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK) {
       const char* said = PQresultErrorField(result.get(), PG_DIAG_MESSAGE_PRIMARY);
-      return tl::unexpected(SqlError{said == nullptr ? PQresultErrorMessage(result.get()) : said});
+      const char* state = PQresultErrorField(result.get(), PG_DIAG_SQLSTATE);
+      return tl::unexpected(SqlError{said == nullptr ? PQresultErrorMessage(result.get()) : said,
+                                     state != nullptr && std::string_view(state).starts_with("40")});
     }
     Rows rows;
     for (int row = 0; row < PQntuples(result.get()); ++row) {

@@ -17,6 +17,7 @@ namespace splitcount::contract {
 /// What a database told a program that speaks plain SQL.
 struct SqlError {
   std::string message;
+  bool begin_again = false;  ///< the transaction has lost against another one, and may win when it is run again
 };
 template <class T>
 using SqlResult = tl::expected<T, SqlError>;

@@ -65,7 +65,7 @@ class Together(Case):
             self.assertEqual(shares[name, "READ COMMITTED"], 0, name)
         for name in ("session", "free"):
             for level in LEVELS:
-                self.assertLessEqual(shares[name, level], 0.05 if level == "SERIALIZABLE" else 0.01, (name, level))
+                self.assertLessEqual(shares[name, level], 0.01, (name, level))
         for level in LEVELS[1:]:  # the measure sees what there is
             self.assertGreater(shares["random", level], 0.1)
 

@@ -99,7 +99,7 @@ auto read(Handle& handle, const Read& read_once)
   const Deadline deadline = call_deadline();
   StoredRule stored = handle.stored();
   for (bool again = false;; again = true) {
-    auto lease = handle.store().pool().acquire(deadline);
+    auto lease = acquire_when_back(handle.store().pool(), deadline);
     if (!lease) return fail(std::move(lease.error()));
     (*lease)->set_wait(deadline);
     auto result = read_once(**lease, *stored);

@@ -64,6 +64,14 @@ Result<void> try_once(Pool& pool, const TransactionOptions& options, const Body&
 
 }  // namespace
 
+Result<Lease> acquire_when_back(Pool& pool, Deadline deadline) {
+  for (int pauses = 1;; ++pauses) {
+    auto lease = pool.acquire(deadline);
+    if (lease || !is_away(lease.error()) || !pool.was_connected() || time_left(deadline) <= try_ms_min) return lease;
+    pause_before_try(pauses, lease.error(), deadline);
+  }
+}
+
 Result<void> run_transaction(Pool& pool, const TransactionOptions& options, const Body& body) {
   const auto left_min = std::min(try_ms_min, time_left(options.deadline) / try_share_min);
   bool in_doubt = false;

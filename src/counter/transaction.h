@@ -31,6 +31,9 @@ using Body = std::function<Result<void>(Attempt&)>;
 /// After every other error nothing was changed.
 [[nodiscard]] Result<void> run_transaction(Pool& pool, const TransactionOptions& options, const Body& body);
 
+/// A connection for reads. A database that was there before and cannot be reached now is waited for until the deadline.
+[[nodiscard]] Result<Lease> acquire_when_back(Pool& pool, Deadline deadline);
+
 /// The transaction failed for a reason that lies in other sessions or in the connection, and not in its input.
 [[nodiscard]] bool is_worth_another_try(const Error& error) noexcept;
 

@@ -202,12 +202,14 @@ class Picks(Case):
         shares["request"] = self.waited("by_request_add(request_id => 'id ' || %(number)s)")
         self.define("by_value", "--slots", "61", "--pick", "value")
         shares["value, 61 slots"] = self.waited("by_value_add(value => %(number)s * 7)")
+        self.define("by_journal", "--layout", "journal", "--pick", "random")
+        shares["journal"] = self.waited("by_journal_add()")
         self.define("one_row", "--slots", "1", "--pick", "random")
         shares["one slot"] = self.waited("one_row_add()", adds=2)
         print(f"\nadds that waited for a row, {SESSIONS} sessions and slots, PostgreSQL {self.server.version}")
         for name, share in shares.items():
             print(f"{name:18} {share:7.1%}", flush=True)
-        for pick in ("session", "free", "spread"):
+        for pick in ("session", "free", "spread", "journal"):
             self.assertLessEqual(shares[pick], WAITED_MAX, pick)
         for name in ("random", "request", "one slot"):  # the measure sees what there is
             self.assertGreater(shares[name], 0.05, name)

@@ -40,30 +40,32 @@ def setUpModule():
 class Case(support.Case):
     """A database of its own; what is opened is closed. The program uses it where no other one is named."""
 
-    made = 0
-    empty = []  # databases of earlier tests: making one takes longer than most tests
+    def find_server(self):
+        return shared_server()
 
     def setUp(self):
         super().setUp()
-        self.server = shared_server()
-        self.name = Case.empty.pop() if Case.empty else self.new_database()
+        self.server = self.find_server()
+        # Those of earlier tests are used again: making one takes longer than most tests.
+        self.name = self.server.empty_databases.pop() if self.server.empty_databases else self.new_database()
         self.addCleanup(self.empty_database)
         self.address = self.server.address(self.name)
         self.asking = None
 
     def new_database(self):
-        Case.made += 1
+        self.server.databases += 1
+        name = f"test_{self.server.databases}"
         admin = self.server.connect("postgres")
-        admin.cursor().execute(f"CREATE DATABASE test_{Case.made} TEMPLATE template0")
+        admin.cursor().execute(f"CREATE DATABASE {name} TEMPLATE template0")
         admin.close()
-        return f"test_{Case.made}"
+        return name
 
     def empty_database(self):
         admin = self.server.connect(self.name, options="'-c client_min_messages=warning -c lock_timeout=20s'")
         admin.cursor().execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public AUTHORIZATION pg_database_owner; "
                                "GRANT USAGE ON SCHEMA public TO PUBLIC")
         admin.close()
-        Case.empty.append(self.name)
+        self.server.empty_databases.append(self.name)
 
     def run_program(self, *words, env=None, **how):
         return super().run_program(*words, env=env or support.environment(SPLITCOUNT_DB=self.address), **how)
@@ -86,7 +88,7 @@ class Case(support.Case):
 
     def sql(self, text, *values):
         """In a session kept for such questions, in a transaction of its own."""
-        if self.asking is None:
+        if self.asking is None or self.asking.connection.closed:
             self.asking = self.session()
         return self.asking.rows(text, *values)
 

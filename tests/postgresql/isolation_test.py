@@ -48,10 +48,12 @@ class Together(Case):
         self.define("by_random", *slots, "--pick", "random")
         self.define("by_value", "--slots", "17", "--pick", "value")
         self.define("by_request", *slots, "--pick", "request", "--retries", "once")
+        self.define("by_journal", *slots, "--layout", "journal")
         self.define("with_ids", *slots, "--pick", "session", "--retries", "once")
         calls = {"session": "by_session_add()", "free": "by_free_add()", "spread": "by_spread_add('/home')",
                  "random": "by_random_add()", "value, 17 slots": "by_value_add(value => %(number)s)",
                  "request": "by_request_add(request_id => {level} || %(number)s)",
+                 "journal": "by_journal_add()",
                  "session, with ids": "with_ids_add(request_id => {level} || %(number)s)"}
         for call in calls.values():  # rows that are written for the first time are another matter
             self.sql(f"SELECT {call.format(level=repr('first'))}", {"number": 0})
@@ -63,7 +65,7 @@ class Together(Case):
             print(f"{name:18}" + "".join(f"{shares[name, level]:17.1%}" for level in LEVELS), flush=True)
         for name in calls:
             self.assertEqual(shares[name, "READ COMMITTED"], 0, name)
-        for name in ("session", "free"):
+        for name in ("session", "free", "journal"):
             for level in LEVELS:
                 self.assertLessEqual(shares[name, level], 0.01, (name, level))
         for level in LEVELS[1:]:  # the measure sees what there is

@@ -72,6 +72,7 @@ class Server:
         self.version = version
         self.programs = programs_of(version)
         self.user = server_user()
+        self.databases, self.empty_databases = 0, []
         self.folder = Path(tempfile.mkdtemp(prefix="splitcount-pg-"))
         lines = {**SETTINGS, "unix_socket_directories": f"'{self.folder}'", **settings}
         (self.folder / "settings").write_text("".join(f"{name} = {value}\n" for name, value in lines.items()))
@@ -110,11 +111,36 @@ class Server:
                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True,
                        timeout=START_SECONDS)
 
-    def shut_down(self):
-        self.control("stop", "-m", "fast")
+    def shut_down(self, mode="fast"):
+        """fast ends every session; immediate is a crash."""
+        self.control("stop", "-m", mode)
 
     def start_again(self):
         self.control("start", "-l", self.folder / "server.log")
+
+    def postmaster(self):
+        """Its process id."""
+        return int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
+
+    def log(self):
+        return (self.folder / "server.log").read_text()
+
+    def standby(self):
+        """A server of its own that follows this one."""
+        def copy_data(folder):
+            connection = self.connect("postgres")
+            cursor = connection.cursor()
+            cursor.execute("SELECT pg_backup_start('standby', fast => true)")
+            # Files come and go while they are copied; the log puts that right.
+            subprocess.run(["cp", "-a", self.folder / "data", folder / "data"], stderr=subprocess.DEVNULL, check=False)
+            cursor.execute("SELECT labelfile FROM pg_backup_stop(wait_for_archive => false)")
+            ((label,),) = cursor.fetchall()
+            connection.close()
+            (folder / "data" / "postmaster.pid").unlink()
+            (folder / "data" / "backup_label").write_text(label)
+            (folder / "data" / "standby.signal").touch()
+
+        return Server(self.version, data=copy_data, primary_conninfo=f"'{self.conninfo('postgres')}'")
 
     def conninfo(self, database, user="postgres", **more):
         """As libpq's programs and libraries take it."""

@@ -47,6 +47,17 @@ constexpr auto meanings = std::to_array<std::pair<std::string_view, ErrorCode>>(
     {"58", ErrorCode::io_error},
 });
 
+/// What the server's own words are about.
+std::string_view introduction(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::permission_denied: return "the role lacks a right (docs/postgresql.md lists what it needs)";
+    case ErrorCode::read_only: return "PostgreSQL only reads here, as a standby or by a setting";
+    case ErrorCode::database_busy: return "others held a lock for longer than this waits";
+    case ErrorCode::disk_full: return "PostgreSQL has no room left";
+    default: return "PostgreSQL answered";
+  }
+}
+
 bool is_retryable(ErrorCode code) {
   switch (code) {
     case ErrorCode::serialization_failure:
@@ -76,21 +87,37 @@ Error made(std::string_view sqlstate, std::string message) {
   return error;
 }
 
-/// The last thing in libpq's verbose words that looks like ":  28P01: ", and holds a digit as every state does.
-std::string_view state_in(std::string_view said) {
+/// What libpq says where no connection comes about, a line for each address that it tried.
+struct Refused {
+  std::string_view state;  // empty: nobody answered
+  std::string_view words;
+};
+
+/// The words after "server at ... failed: ", which says again what was asked for.
+std::string_view without_place(std::string_view line) {
+  constexpr std::string_view begin = "connection to server ";
+  constexpr std::string_view end = "failed: ";
+  const auto at = line.find(end);
+  return line.starts_with(begin) && at != std::string_view::npos ? line.substr(at + end.size()) : line;
+}
+
+/// The last line in which something looks like ":  28P01: ", and holds a digit as every state does; else the first one.
+Refused refused_in(std::string_view said) {
   constexpr std::size_t state_length = 5;
-  std::string_view found;
+  const auto first_line = [](std::string_view text) { return text.substr(0, text.find('\n')); };
+  Refused refused{{}, without_place(first_line(said))};
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   const auto fits = [is_digit](char c) { return is_digit(c) || (c >= 'A' && c <= 'Z'); };
   for (auto at = said.find(": "); at != std::string_view::npos; at = said.find(": ", at + 1)) {
     const auto begin = std::min(said.find_first_not_of(' ', at + 1), said.size());
     const auto state = said.substr(begin, state_length);
+    const auto rest = said.substr(begin + state.size());
     if (state.size() == state_length && std::all_of(state.begin(), state.end(), fits) &&
-        std::any_of(state.begin(), state.end(), is_digit) && said.substr(begin + state_length).starts_with(": ")) {
-      found = state;
+        std::any_of(state.begin(), state.end(), is_digit) && rest.starts_with(": ")) {
+      refused = {state, first_line(rest.substr(2))};
     }
   }
-  return found;
+  return refused;
 }
 
 }  // namespace
@@ -117,7 +144,7 @@ Error error_from(const PGresult* result) {
     const auto colon = message.find(": ");
     return made(sqlstate, sentence(colon == std::string_view::npos ? message : message.substr(colon + 2)));
   }
-  return made(sqlstate, fmt::format("PostgreSQL answered: {} (SQLSTATE {})", sentence(message), sqlstate));
+  return made(sqlstate, fmt::format("{}: {} (SQLSTATE {})", introduction(code_of(sqlstate)), sentence(message), sqlstate));
 }
 
 void mark_dead(Error& error) noexcept {
@@ -140,13 +167,18 @@ Error not_connected(std::string_view name, std::string_view said) {
     error.code = ErrorCode::database_unavailable;
     return error;
   }
-  const auto state = state_in(said);
-  // What follows the first line is where in the server's source it was said.
-  Error error = made(state, fmt::format("{} cannot be used: {}", name, sentence(said.substr(0, said.find('\n')))));
+  const auto [state, words] = refused_in(said);
+  Error error = state.empty() ? made(state, fmt::format("{} cannot be reached: {}", name, sentence(words)))
+                              : made(state, fmt::format("{} cannot be used: {} (SQLSTATE {})", name, sentence(words), state));
   const bool not_reached = state.empty() || error.code == ErrorCode::internal;
   if (not_reached || error.code == ErrorCode::connection_lost) error.code = ErrorCode::database_unavailable;
   error.retryable = not_reached || error.retryable;
   return error;
+}
+
+Error password_missing(std::string_view name) {
+  return made("28P01", fmt::format("{} asks for a password and there is none; put it into ~/.pgpass or the file that "
+                                   "PGPASSFILE names, or the whole address into SPLITCOUNT_DB", name));
 }
 
 }  // namespace splitcount::engine::postgresql

@@ -18,6 +18,9 @@ namespace splitcount::engine::postgresql {
 /// No connection came about. `said`: libpq's message with SQLSTATEs (PQERRORS_VERBOSE); empty: the deadline passed.
 [[nodiscard]] Error not_connected(std::string_view name, std::string_view said);
 
+/// The server asks for a password, and nobody gave one.
+[[nodiscard]] Error password_missing(std::string_view name);
+
 /// Turns an error into one after which the connection can only be closed.
 void mark_dead(Error& error) noexcept;
 

@@ -175,6 +175,7 @@ Result<Handle> connect(const std::string& conninfo, std::string_view name, Deadl
     }
     next = PQconnectPoll(handle.get());
   }
+  if (PQconnectionNeedsPassword(handle.get()) == 1) return fail(password_missing(name));
   if (PQstatus(handle.get()) != CONNECTION_OK) return fail(not_connected(name, PQerrorMessage(handle.get())));
   PQsetErrorVerbosity(handle.get(), PQERRORS_DEFAULT);
   PQsetnonblocking(handle.get(), 1);  // else a long statement would wait beyond every deadline for a server that stands

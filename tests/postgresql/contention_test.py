@@ -64,8 +64,8 @@ class SharpTest(Case):
         self.assertEqual(self.one("SELECT total FROM hits"), self.added)
 
     def reconnected(self, sessions):
-        """A quarter of them, of chance, go and come again."""
-        going = self.numbers.sample(sessions, len(sessions) // 4)
+        """An eighth of them, of chance, go and come again."""
+        going = self.numbers.sample(sessions, len(sessions) // 8)
         for session in going:
             session.close()
         pids = [session.pid for session in going]
@@ -211,8 +211,7 @@ class Picks(Case):
             print(f"{name:18} {share:7.1%}", flush=True)
         for pick in ("session", "free", "spread", "journal"):
             self.assertLessEqual(shares[pick], WAITED_MAX, pick)
-        for name in ("random", "request", "one slot"):  # the measure sees what there is
-            self.assertGreater(shares[name], 0.05, name)
+        self.assertGreater(shares["one slot"], 0.5)  # the measure sees what there is
 
 
 if __name__ == "__main__":

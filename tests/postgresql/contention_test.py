@@ -35,7 +35,8 @@ class SharpTest(Case):
         self.numbers.shuffle(sessions)
         for session in sessions:
             session.run("BEGIN; SET LOCAL lock_timeout = '1s'; SELECT hits_add()")
-        held = self.one("SELECT count(DISTINCT virtualtransaction) FROM pg_locks WHERE relation = 'hits_slots'::regclass")
+        held = self.one("SELECT count(DISTINCT virtualtransaction) FROM pg_locks WHERE relation = 'hits_slots'::regclass "
+                        "AND pid = ANY(%s)", [session.pid for session in sessions])
         self.assertEqual(held, len(sessions))
         for session in sessions:
             session.run("COMMIT")

@@ -29,7 +29,6 @@ from server import DEBIAN_BIN, Server  # noqa: E402
 SPLITCOUNT = REPOSITORY / "build" / "release" / "splitcount"
 SLOTS = 64
 INSERT = "INSERT INTO prizes(winner, what) VALUES (:client_id, 'a car')"
-OWN_SLOT = (f"coalesce(nullif(current_setting('splitcount.session', true), '')::integer, splitcount_session()) % {SLOTS}")
 
 
 class Way:
@@ -58,9 +57,9 @@ WAYS = [
               "INSERT INTO random_11_table SELECT generate_series(0, 10), 0",
         total="SELECT sum(n) FROM random_11_table"),
     ours("own", f"a slot of one's own of {SLOTS}, by the function", []),
-    Way("own_statement", "the same by the bare statement",
+    Way("own_statement", "the same by the bare statement, the session's number known to it",
         f"WITH _ AS ({INSERT}) UPDATE own_statement_slots SET n = n + 1 WHERE slot = (SELECT slot FROM "
-        f"own_statement_slots WHERE slot = {OWN_SLOT} FOR NO KEY UPDATE SKIP LOCKED)", define=[]),
+        f"own_statement_slots WHERE slot = :client_id % {SLOTS} FOR NO KEY UPDATE SKIP LOCKED)", define=[]),
     ours("own_once", "the same by the function, with request ids", ONCE, request_id=True),
     ours("journal", "an appended delta, by the function", JOURNAL),
     Way("journal_statement", "the same by the bare statement",

@@ -34,6 +34,12 @@ inline constexpr int fold_ms_max = 40;             // then a fold's transaction 
 inline constexpr std::size_t group_items_max = 1U << 20U;  // adds in one transaction of a combiner, whatever its own limits
 inline constexpr int deadline_tick_ms = 5;          // how often the combiner looks for adds past their deadline
 
+inline constexpr int trial_sessions_max = 1'000;
+inline constexpr int trial_turn_s_max = 600;        // of one design in one round
+inline constexpr int trial_rounds_max = 100;
+inline constexpr int trial_hold_ms = 5;             // a transaction stays open after its add, where lock waits are counted
+inline constexpr int trial_held_adds = 8;           // of each session then
+
 inline constexpr std::size_t log_line_bytes_max = 1U << 20U;   // a longer line is rejected, and read past
 inline constexpr std::size_t read_chunk_bytes = 512U << 10U;   // stays in a core's cache: a log of 233 MB costs 0.36 s of
                                                                // processor time so, and 0.55 s in chunks of 4 MiB

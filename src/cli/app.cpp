@@ -21,8 +21,8 @@ constexpr std::string_view about =
 const std::vector<Verb>& all_verbs() {
   static const std::vector<Verb> verbs = {define_verb(), list_verb(),   describe_verb(), add_verb(),
                                           total_verb(),  slots_verb(),  top_verb(),      count_verb(),
-                                          status_verb(), maintain_verb(), sql_verb(),    drop_verb(),
-                                          uninstall_verb()};
+                                          status_verb(), maintain_verb(), compare_verb(), sql_verb(),
+                                          drop_verb(),   uninstall_verb()};
   return verbs;
 }
 
@@ -79,6 +79,13 @@ Result<const Verb*> find_verb(std::string_view name) {
                           near.empty() ? std::string("splitcount --help lists them") : fmt::format("did you mean {}?", near)));
 }
 
+/// To be typed again. A password is never among the words: one in a DSN there is refused.
+std::string line_of(std::span<const std::string> words) {
+  std::string line = "splitcount";
+  for (const auto& word : words) line += " " + shell_word(word);
+  return line;
+}
+
 /// Prints, and says how it went.
 ExitCode finish(Output& out, ExitCode code, bool changed) {
   const auto written = out.flush();
@@ -93,8 +100,10 @@ ExitCode refuse(Output& out, const Error& error) {
   return finish(out, ExitCode::usage, false);
 }
 
-ExitCode act(Output& out, const Verb& verb, const Action& action, const std::optional<std::string>& db_flag) {
+ExitCode act(Output& out, const Verb& verb, const Action& action, const std::optional<std::string>& db_flag,
+             std::string command_line) {
   Session session{out, {}, nullptr};
+  session.command_line = std::move(command_line);
   std::optional<Database> database;
   if (verb.needs_database) {
     auto dsn = find_dsn(db_flag);
@@ -111,7 +120,8 @@ ExitCode act(Output& out, const Verb& verb, const Action& action, const std::opt
   return finish(out, result.error().outcome_unknown ? ExitCode::unknown : ExitCode::failed, session.changed);
 }
 
-ExitCode run_verb(Output& out, const Verb& verb, std::span<const std::string> words, const Command& leading) {
+ExitCode run_verb(Output& out, const Verb& verb, std::span<const std::string> words, const Command& leading,
+                  const std::string& command_line) {
   auto command = command_of(verb);
   if (auto parsed = command.parse(words); !parsed) return refuse(out, parsed.error());
   if (command.has("--help")) {
@@ -128,7 +138,7 @@ ExitCode run_verb(Output& out, const Verb& verb, std::span<const std::string> wo
   if (!db_flag) db_flag = leading.value("--db");
   auto action = verb.read(command);
   if (!action) return refuse(out, action.error());
-  return act(out, verb, *action, db_flag);
+  return act(out, verb, *action, db_flag, command_line);
 }
 
 }  // namespace
@@ -159,7 +169,7 @@ int run(std::span<const std::string> words) {
     }
     auto verb = find_verb(rest.front());
     if (!verb) return static_cast<int>(refuse(out, verb.error()));
-    return static_cast<int>(run_verb(out, **verb, rest.subspan(1), leading));
+    return static_cast<int>(run_verb(out, **verb, rest.subspan(1), leading, line_of(words)));
   } catch (const std::exception& exception) {
     // Out of memory, or a fault of ours; whether something was committed cannot be told from here.
     Error error;

@@ -30,6 +30,7 @@ struct Session {
   Output& out;
   Dsn dsn;
   Database* database = nullptr;  ///< opened lazily: nothing is touched before the first operation; null: none is needed
+  std::string command_line{};    ///< as it was typed
   bool changed = false;          ///< set when something was committed: from then on exit 1 would be untrue
 
   /// "splitcount" or "splitcount --db DSN", for a command to type next.

@@ -1,9 +1,7 @@
 // count: the lines of log files, each once.
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <cstring>
 #include <fstream>
 #include <utility>
@@ -21,6 +19,7 @@
 #include <cli/count_report.h>
 #include <cli/json.h>
 #include <cli/progress.h>
+#include <cli/stop.h>
 #include <cli/verbs.h>
 #include <intake/count.h>
 #include <rule/amount.h>
@@ -40,22 +39,6 @@ struct Request {
   intake::CountOptions options{};
   std::vector<std::string> paths;
 };
-
-// --- Signals: the group on its way is finished, then the run ends. A second one ends it at once, which loses nothing
-// either: what is not committed is counted by the next run.
-
-std::atomic<bool> stop_asked{false};
-static_assert(std::atomic<bool>::is_always_lock_free);
-
-extern "C" void ask_to_stop(int /*signal*/) { stop_asked.store(true); }
-
-void listen_to_signals() {
-  struct sigaction action {};
-  action.sa_handler = ask_to_stop;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  sigemptyset(&action.sa_mask);
-  for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
-}
 
 // --- What is wrong with a file is said before anything is created
 
@@ -141,14 +124,14 @@ void count_files(const Request& request, const Counter& counter, Combiner& combi
   for (const auto& path : request.paths) {
     ProgressBar bar(path == "-" ? "standard input" : printable(path));
     auto options = request.options;
-    options.stop = &stop_asked;
+    options.stop = &stop_on_signals();
     options.progress = [&bar](const intake::Progress& progress) { bar.show(progress); };
     summary.files.push_back({path, intake::count_file(combiner, counter, path, options)});
     const auto& report = summary.files.back().report;
     summary.error = report.error;
     summary.stopped = report.stopped;
     if (report.error || report.stopped) return;
-    if (stop_asked.load() && summary.files.size() < request.paths.size()) {
+    if (stop_on_signals().load() && summary.files.size() < request.paths.size()) {
       summary.stopped = true;
       return;
     }
@@ -186,7 +169,7 @@ void answer(const CountSummary& summary, Session& session) {
 }
 
 Result<ExitCode> run_count(const Request& request, Session& session) {
-  listen_to_signals();
+  (void)stop_on_signals();  // listens from here on
   for (const auto& path : request.paths)
     if (auto checked = check_readable(path); !checked) return fail(std::move(checked).error());
   if (auto checked = check_rejects(request); !checked) return fail(std::move(checked).error());

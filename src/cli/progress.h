@@ -20,6 +20,10 @@ class ProgressLine {
 
   [[nodiscard]] bool is_due() const;
   void draw(std::string_view line);
+  /// At once, whenever the line before was drawn.
+  void draw_if_terminal(std::string_view line) {
+    if (is_terminal_) draw(line);
+  }
 
  private:
   bool is_terminal_;

@@ -236,6 +236,9 @@ class FaultyEngine final : public engine::Engine {
     faults_->count_connection();
     return std::make_unique<FaultyConnection>(faults_, std::move(*made));
   }
+  [[nodiscard]] std::string_view dialect() const noexcept override { return real_->dialect(); }
+  Result<std::unique_ptr<engine::Console>> console(Deadline deadline) override { return real_->console(deadline); }
+  Result<std::unique_ptr<engine::Sandbox>> sandbox(Deadline deadline) override { return real_->sandbox(deadline); }
   [[nodiscard]] std::string display_name() const override { return real_->display_name(); }
 
  private:

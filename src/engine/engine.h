@@ -127,13 +127,55 @@ class Connection {
   virtual Result<Status> status() = 0;
 };
 
+/// A row as a database answers it, in its own text form; unset: NULL.
+using Row = std::vector<std::optional<std::string>>;
+
+/// A conversation in plain SQL, for what looks at a database instead of counting in it (src/measure). For one thread at
+/// a time, and with the database's own transactions: what is not begun commits by itself.
+class Console {
+ public:
+  virtual ~Console() = default;
+  /// One statement with values for its parameters, or several without; the rows of the last one.
+  virtual Result<std::vector<Row>> ask(const std::string& sql, std::span<const std::string> values = {}) = 0;
+  /// Makes a statement ready to be run many times (on an engine in this process also several); its number here.
+  /// `parameters`: how many whole numbers it takes, whether it uses them or not.
+  virtual Result<std::size_t> prepare(const std::string& sql, std::size_t parameters) = 0;
+  /// Runs it; rows are read and thrown away. After an error no transaction is open.
+  /// True: it met another session's lock and waited, where the client can see that.
+  virtual Result<bool> run(std::size_t prepared, std::span<const std::int64_t> numbers) = 0;
+  /// For what follows; without one it waits for ever.
+  virtual void set_deadline(Deadline deadline) noexcept = 0;
+};
+
+class Engine;
+
+/// A place for the tables of a trial beside everything else in the database (a schema, a file): one at a time in a
+/// database. What a killed run left behind is removed when the next one begins.
+class Sandbox {
+ public:
+  virtual ~Sandbox() = default;
+  /// Its connections and consoles work in the place, and their counters are its own.
+  [[nodiscard]] virtual Engine& engine() noexcept = 0;
+  /// Where the tables are, for a sentence.
+  [[nodiscard]] virtual std::string name() const = 0;
+  /// Removes the place with all that is in it, when every connection to it is closed.
+  virtual Result<void> remove() = 0;
+};
+
 /// A database by its DSN.
 class Engine {
  public:
   virtual ~Engine() = default;
   [[nodiscard]] virtual const rule::EngineTraits& traits() const noexcept = 0;
+  /// As in sql/<dialect>, for `statement`.
+  [[nodiscard]] virtual std::string_view dialect() const noexcept = 0;
   /// `create`: the database file may be created. Errors: database_unavailable, not_a_database, ...
   virtual Result<std::unique_ptr<Connection>> connect(bool create, Deadline deadline) = 0;
+  /// Errors as those of connect.
+  virtual Result<std::unique_ptr<Console>> console(Deadline deadline) = 0;
+  /// Errors: database_busy, where another trial is running; permission_denied; name_clash, where its place is taken by
+  /// something that is not ours.
+  virtual Result<std::unique_ptr<Sandbox>> sandbox(Deadline deadline) = 0;
   /// The name of the database for a sentence, without secrets.
   [[nodiscard]] virtual std::string display_name() const = 0;
 };

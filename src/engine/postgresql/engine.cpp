@@ -4,6 +4,9 @@
 
 #include <base/text.h>
 #include <engine/postgresql/connection.h>
+#include <engine/postgresql/console.h>
+#include <engine/postgresql/counter_sql.h>
+#include <engine/postgresql/sandbox.h>
 
 namespace splitcount::engine::postgresql {
 namespace {
@@ -37,22 +40,47 @@ std::string name_of(const Options& options) {
 
 class PostgresqlEngine final : public Engine {
  public:
-  PostgresqlEngine(std::string conninfo, std::string name) : conninfo_(std::move(conninfo)), name_(std::move(name)) {}
+  /// `enter`: what each connection sends first; empty: nothing.
+  PostgresqlEngine(std::string conninfo, std::string name, std::string enter = {})
+      : conninfo_(std::move(conninfo)), name_(std::move(name)), enter_(std::move(enter)) {}
 
   const rule::EngineTraits& traits() const noexcept override { return postgresql::traits(); }
+  std::string_view dialect() const noexcept override { return postgresql::dialect; }
   std::string display_name() const override { return name_; }
 
   Result<std::unique_ptr<Connection>> connect(bool /*create*/, Deadline deadline) override {
-    auto handle = postgresql::connect(conninfo_, name_, deadline);
+    auto handle = open_handle(deadline);
     if (!handle) return fail(std::move(handle.error()));
     auto connection = std::make_unique<PostgresqlConnection>(std::move(*handle));
     connection->set_wait(deadline);
     return connection;
   }
 
+  Result<std::unique_ptr<Console>> console(Deadline deadline) override {
+    auto handle = open_handle(deadline);
+    if (!handle) return fail(std::move(handle.error()));
+    return std::make_unique<PostgresqlConsole>(std::move(*handle));
+  }
+
+  Result<std::unique_ptr<Sandbox>> sandbox(Deadline deadline) override {
+    auto keeper = console(deadline);
+    if (!keeper) return fail(std::move(keeper.error()));
+    return PostgresqlSandbox::open(std::move(*keeper),
+                                   std::make_unique<PostgresqlEngine>(
+                                       conninfo_, name_, std::string(statement(postgresql::dialect, "sandbox_enter"))));
+  }
+
  private:
+  Result<Handle> open_handle(Deadline deadline) {
+    auto handle = postgresql::connect(conninfo_, name_, deadline);
+    if (!handle || enter_.empty()) return handle;
+    if (auto entered = postgresql::run(handle->get(), enter_, deadline); !entered) return fail(std::move(entered.error()));
+    return handle;
+  }
+
   std::string conninfo_;
   std::string name_;
+  std::string enter_;
 };
 
 Error unusable(ErrorCode code, std::string message) {

@@ -88,6 +88,16 @@ class Exchange {
                              0) == 1;
   }
 
+  [[nodiscard]] bool send_prepare(const std::string& name, const std::string& sql, std::size_t parameters) {
+    constexpr Oid bigint = 20;  // pg_type.dat; it never changes
+    const std::vector<Oid> types(parameters, bigint);
+    return PQsendPrepare(connection_, name.c_str(), sql.c_str(), static_cast<int>(parameters), types.data()) == 1;
+  }
+  [[nodiscard]] bool send_prepared(const std::string& name, const Parameters& parameters) noexcept {
+    return PQsendQueryPrepared(connection_, name.c_str(), static_cast<int>(parameters.values_.size()),
+                               parameters.values_.data(), parameters.lengths_.data(), parameters.formats_.data(), 0) == 1;
+  }
+
   /// The last answer, or the first error.
   [[nodiscard]] Result<Answer> receive() {
     if (auto sent = flush(); !sent) return fail(std::move(sent.error()));
@@ -159,6 +169,19 @@ Result<Answer> run(PGconn* connection, const std::string& sql, Deadline deadline
 Result<Answer> run(PGconn* connection, const std::string& sql, const Parameters& parameters, Deadline deadline) {
   Exchange exchange(connection, deadline);
   if (!exchange.send(sql, parameters)) return fail(lost_connection(connection, {}));
+  return exchange.receive();
+}
+
+Result<Answer> prepare(PGconn* connection, const std::string& name, const std::string& sql, std::size_t parameters,
+                       Deadline deadline) {
+  Exchange exchange(connection, deadline);
+  if (!exchange.send_prepare(name, sql, parameters)) return fail(lost_connection(connection, {}));
+  return exchange.receive();
+}
+
+Result<Answer> run_prepared(PGconn* connection, const std::string& name, const Parameters& parameters, Deadline deadline) {
+  Exchange exchange(connection, deadline);
+  if (!exchange.send_prepared(name, parameters)) return fail(lost_connection(connection, {}));
   return exchange.receive();
 }
 

@@ -42,6 +42,7 @@ class Answer {
   explicit Answer(PGresult* result) noexcept : result_(result) {}
 
   [[nodiscard]] int rows() const noexcept { return PQntuples(result_.get()); }
+  [[nodiscard]] int columns() const noexcept { return PQnfields(result_.get()); }
   [[nodiscard]] std::string_view text(int row, int column) const noexcept;
   [[nodiscard]] std::int64_t number(int row, int column) const noexcept;
   [[nodiscard]] bool truth(int row, int column) const noexcept { return text(row, column) == "t"; }
@@ -70,5 +71,11 @@ class Answer {
 [[nodiscard]] Result<Answer> run(PGconn* connection, const std::string& sql, Deadline deadline);
 [[nodiscard]] Result<Answer> run(PGconn* connection, const std::string& sql, const Parameters& parameters,
                                  Deadline deadline);
+
+/// Keeps a statement ready under a name, with that many parameters, each a bigint.
+[[nodiscard]] Result<Answer> prepare(PGconn* connection, const std::string& name, const std::string& sql,
+                                     std::size_t parameters, Deadline deadline);
+[[nodiscard]] Result<Answer> run_prepared(PGconn* connection, const std::string& name, const Parameters& parameters,
+                                          Deadline deadline);
 
 }  // namespace splitcount::engine::postgresql

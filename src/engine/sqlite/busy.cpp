@@ -30,7 +30,10 @@ void BusyWait::attach(sqlite3* database) noexcept { sqlite3_busy_handler(databas
 bool BusyWait::wait(int tries) noexcept {
   const auto now = Deadline::clock::now();
   others_met_ = turn_began_ = now;
-  if (tries == 0) wait_began_ = now;
+  if (tries == 0) {
+    wait_began_ = now;
+    ++waits_;
+  }
   const auto left = std::chrono::duration_cast<std::chrono::microseconds>(deadline_ - now);
   if (left.count() <= 0) return false;
   const auto waited = std::chrono::duration_cast<std::chrono::microseconds>(now - wait_began_);

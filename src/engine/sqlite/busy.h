@@ -1,6 +1,7 @@
 // Waiting for another session's lock.
 #pragma once
 
+#include <cstdint>
 #include <random>
 
 #include <splitcount/add.h>
@@ -22,12 +23,15 @@ class BusyWait {
   /// Before a transaction. The lock goes to whoever looks first, and that is the one who has just let go of it; so where
   /// others were met lately, a writer that has had its turn lets them look first.
   void let_others_look() noexcept;
+  /// How often a lock was met that somebody else held.
+  [[nodiscard]] std::int64_t waits() const noexcept { return waits_; }
 
  private:
   Deadline deadline_{};
   Deadline wait_began_{};
   Deadline turn_began_{};
   Deadline others_met_{};
+  std::int64_t waits_ = 0;
   std::minstd_rand random_{std::random_device{}()};
 };
 

@@ -10,7 +10,10 @@
 
 #include <base/text.h>
 #include <engine/sqlite/connection.h>
+#include <engine/sqlite/console.h>
+#include <engine/sqlite/counter_sql.h>
 #include <engine/sqlite/errors.h>
+#include <engine/sqlite/sandbox.h>
 
 namespace splitcount::engine::sqlite {
 namespace {
@@ -70,9 +73,33 @@ class SqliteEngine final : public Engine {
   explicit SqliteEngine(std::string path) : path_(std::move(path)) {}
 
   const rule::EngineTraits& traits() const noexcept override { return sqlite::traits(); }
+  std::string_view dialect() const noexcept override { return sqlite::dialect; }
   std::string display_name() const override { return path_; }
 
   Result<std::unique_ptr<Connection>> connect(bool create, Deadline deadline) override {
+    auto handle = open_handle(create);
+    if (!handle) return fail(std::move(handle.error()));
+    auto connection = SqliteConnection::own(std::move(*handle));
+    if (auto prepared = connection->prepare_database(create, deadline); !prepared) {
+      return fail(std::move(prepared.error()));
+    }
+    return connection;
+  }
+
+  Result<std::unique_ptr<Console>> console(Deadline deadline) override {
+    auto handle = open_handle(false);
+    if (!handle) return fail(std::move(handle.error()));
+    return SqliteConsole::open(std::move(*handle), deadline);
+  }
+
+  Result<std::unique_ptr<Sandbox>> sandbox(Deadline deadline) override {
+    auto path = path_ + "-trial";
+    auto engine = std::make_unique<SqliteEngine>(path);
+    return SqliteSandbox::open(std::move(path), std::move(engine), deadline);
+  }
+
+ private:
+  Result<Handle> open_handle(bool create) {
     if (auto checked = check_file(path_, create); !checked) return fail(std::move(checked.error()));
     // SQLite gives "file:", ":memory:" and an empty name a meaning of their own; "./" takes it away.
     const std::string file = path_.front() == '/' ? path_ : "./" + path_;
@@ -83,14 +110,9 @@ class SqliteEngine final : public Engine {
     const int code = sqlite3_open_v2(file.c_str(), &opened, flags, nullptr);
     Handle handle(opened);
     if (code != SQLITE_OK) return fail(error_from(handle.get(), code));
-    auto connection = SqliteConnection::own(std::move(handle));
-    if (auto prepared = connection->prepare_database(create, deadline); !prepared) {
-      return fail(std::move(prepared.error()));
-    }
-    return connection;
+    return handle;
   }
 
- private:
   std::string path_;
 };
 

@@ -5,17 +5,13 @@
 namespace splitcount::engine::sqlite {
 namespace {
 
-struct Prepared {
-  Statement statement;  // null at the end of the text
-  std::string_view rest;
-};
-
-Result<Prepared> prepare_first(sqlite3* database, std::string_view sql, unsigned flags) {
+Result<Statement> prepare_first(sqlite3* database, std::string_view& sql, unsigned flags) {
   sqlite3_stmt* statement = nullptr;
   const char* tail = nullptr;
   const int code = sqlite3_prepare_v3(database, sql.data(), static_cast<int>(sql.size()), flags, &statement, &tail);
   if (code != SQLITE_OK) return fail(error_from(database, code));
-  return Prepared{Statement(statement), sql.substr(static_cast<std::size_t>(tail - sql.data()))};
+  sql.remove_prefix(static_cast<std::size_t>(tail - sql.data()));
+  return Statement(statement);
 }
 
 /// SQLite takes a null pointer for NULL, also with length 0.
@@ -24,20 +20,24 @@ const char* data_of(std::string_view bytes) noexcept { return bytes.data() == nu
 }  // namespace
 
 Result<Statement> prepare(sqlite3* database, std::string_view sql, bool persistent) {
-  auto prepared = prepare_first(database, sql, persistent ? SQLITE_PREPARE_PERSISTENT : 0U);
-  if (!prepared) return fail(std::move(prepared.error()));
-  return std::move(prepared->statement);
+  return prepare_first(database, sql, persistent ? SQLITE_PREPARE_PERSISTENT : 0U);
+}
+
+Result<Statement> prepare_next(sqlite3* database, std::string_view& script) {
+  while (!script.empty()) {
+    auto statement = prepare_first(database, script, 0U);
+    if (!statement || *statement) return statement;  // a comment is no statement
+  }
+  return Statement();
 }
 
 Result<void> run_script(sqlite3* database, std::string_view sql) {
-  while (!sql.empty()) {
-    auto prepared = prepare_first(database, sql, 0U);
-    if (!prepared) return fail(std::move(prepared.error()));
-    sql = prepared->rest;
-    if (!prepared->statement) continue;
-    if (auto done = Query(prepared->statement.get()).run(); !done) return done;
+  for (;;) {
+    auto statement = prepare_next(database, sql);
+    if (!statement) return fail(std::move(statement.error()));
+    if (!*statement) return {};
+    if (auto done = Query(statement->get()).run(); !done) return done;
   }
-  return {};
 }
 
 Query::~Query() {

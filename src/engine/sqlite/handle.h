@@ -24,6 +24,9 @@ using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
 /// One statement. `persistent`: it will be kept.
 [[nodiscard]] Result<Statement> prepare(sqlite3* database, std::string_view sql, bool persistent = false);
 
+/// The next statement of several, and `script` after it; null at the end.
+[[nodiscard]] Result<Statement> prepare_next(sqlite3* database, std::string_view& script);
+
 /// Runs statements one after the other, up to the first that fails.
 [[nodiscard]] Result<void> run_script(sqlite3* database, std::string_view sql);
 

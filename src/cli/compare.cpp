@@ -1,0 +1,135 @@
+// compare: the ways to count against each other, on the user's own database.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <base/limits.h>
+#include <base/text.h>
+#include <cli/measured.h>
+#include <cli/progress.h>
+#include <cli/stop.h>
+#include <cli/table.h>
+#include <cli/trial_options.h>
+#include <cli/verbs.h>
+#include <rule/amount.h>
+
+namespace splitcount::cli {
+namespace {
+
+struct Request {
+  TrialRequest trial;
+  std::optional<std::string> designs;
+  std::optional<int> slots;
+};
+
+std::string spread_text(const measure::Spread& spread) {
+  return fmt::format("{:.2f} ({:.2f}-{:.2f})", spread.median, spread.least, spread.most);
+}
+
+std::string exact_text(const measure::Measured& one) {
+  return one.total_wrong_by == 0 ? "exact" : fmt::format("wrong by {}", grouped(one.total_wrong_by));
+}
+
+std::string table_of(const measure::TrialResult& result, const Terminal& terminal) {
+  using Align = Table::Align;
+  Table table({{"design"},          {"adds/s", Align::right}, {"of the limit", Align::right}, {"p50 ms", Align::right},
+               {"p99", Align::right}, {"p99.9", Align::right},  {"waited", Align::right},       {"deadlocks", Align::right},
+               {"retries", Align::right}, {"total ms", Align::right}, {"bytes/add", Align::right}, {"total"}, {""}});
+  std::int64_t largest = 0;
+  for (const auto& one : result.designs) {
+    largest = std::max(largest, static_cast<std::int64_t>(measure::spread_of(one.adds_per_second).median));
+  }
+  for (const auto& one : result.designs) {
+    const auto adds = static_cast<std::int64_t>(measure::spread_of(one.adds_per_second).median);
+    table.row({one.design.name, grouped(adds), spread_text(one.of_limit), milliseconds(one.p50_us), milliseconds(one.p99_us),
+               milliseconds(one.p999_us), fmt::format("{:.1f} %", one.share_waited * 100), grouped(one.deadlocks),
+               grouped(one.retries), milliseconds(one.total_us), fmt::format("{:.1f}", one.bytes_per_add), exact_text(one),
+               bar(adds, largest, terminal)});
+  }
+  return table.render(terminal);
+}
+
+std::string legend(const measure::TrialResult& result) {
+  std::string text = "\n";
+  for (const auto& one : result.designs) text += fmt::format("  {:<15} {}\n", one.design.name, one.design.what);
+  return text;
+}
+
+std::string answer(const TrialReport& report, const Terminal& terminal) {
+  return fmt::format("{}, {} sessions, {} of {:g} s, {}, {}\n\n{}{}", engine_line(report), report.options.sessions,
+                     counted(static_cast<std::int64_t>(report.result.rounds), "round"),
+                     std::chrono::duration<double>(report.options.turn).count(),
+                     report.options.insert_too ? "an insert and its count" : "a count alone", report.isolation,
+                     table_of(report.result, terminal), legend(report.result));
+}
+
+/// A design of ours whose total is wrong is a fault; one by hand that is wrong is what was to be found out.
+bool is_ours_wrong(const measure::TrialResult& result) {
+  return std::any_of(result.designs.begin(), result.designs.end(), [](const measure::Measured& one) {
+    return one.design.rule && one.total_wrong_by != 0;
+  });
+}
+
+Result<ExitCode> run_compare(const Request& request, Session& session) {
+  auto target = measure::Target::open(session.dsn.text);
+  if (!target) return fail(std::move(target).error());
+  const int slots = request.slots.value_or(target->traits().one_writer
+                                               ? 1
+                                               : std::min(request.trial.sessions(*target), limits::slots_max));
+  auto all = measure::designs(target->traits(), slots);
+  if (request.designs) {
+    auto selected = measure::select(all, *request.designs);
+    if (!selected) {
+      session.out.report(selected.error());
+      return ExitCode::usage;
+    }
+    all = *std::move(selected);
+  }
+  auto report = run_trial(request.trial, *target, all, session);
+  if (!report) return fail(std::move(report).error());
+  if (report->result.rounds == 0) {
+    Output::note("stopped before a round was done; the trial's tables are removed");
+    return ExitCode::partial;
+  }
+  session.out.print(session.out.json() ? compare_json(*report) : answer(*report, session.out.terminal()));
+  if (report->result.stopped) Output::note("stopped by a signal; the rounds that were done are shown, and the trial's tables are removed");
+  if (is_ours_wrong(report->result)) return ExitCode::difference;
+  return report->result.stopped ? ExitCode::partial : ExitCode::done;
+}
+
+void declare(Command& command) {
+  declare_trial(command);
+  command.option("--designs", "NAMES", "Only these, with commas between; the limit is always among\nthem. Default: all that the engine has");
+  command.option("--slots", "N", "Slots of our designs, 1 to 1024. Default: one for each\nsession; on SQLite 1");
+}
+
+Result<Action> read(const Command& command) {
+  Request request;
+  auto trial = read_trial(command);
+  if (!trial) return fail(std::move(trial).error());
+  request.trial = *std::move(trial);
+  request.designs = command.value("--designs");
+  if (const auto text = command.value("--slots")) {
+    auto slots = rule::parse_slots(*text);
+    if (!slots) return fail(std::move(slots).error());
+    request.slots = *slots;
+  }
+  return Action([request = std::move(request)](Session& session) { return run_compare(request, session); });
+}
+
+}  // namespace
+
+Verb compare_verb() {
+  return {"compare", "Tries the ways to count against each other",
+          "Runs the ways to count with many sessions at once on this database and shows what each costs: adds a second, the\n"
+          "share of the limit (the same inserts with nothing counted), how long an add takes, how many adds waited for a\n"
+          "lock, and whether the total was exact. It works in tables of its own (PostgreSQL: the schema splitcount_trial;\n"
+          "SQLite: a file beside the database) and removes them. It loads the server: not in busy hours.",
+          "  splitcount compare\n"
+          "  splitcount compare --sessions 16 --seconds 2 --designs one_row,random_11,session,journal\n"
+          "  splitcount compare --isolation serializable --json",
+          declare, read};
+}
+
+}  // namespace splitcount::cli

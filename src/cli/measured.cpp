@@ -1,0 +1,80 @@
+#include <cli/measured.h>
+
+#include <nlohmann/json.hpp>
+
+#include <splitcount/version.h>
+
+#include <base/clock.h>
+#include <measure/machine.h>
+
+namespace splitcount::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A name that the database gives need not be UTF-8, and then shows replacement characters.
+std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+Json of(const measure::Spread& spread) {
+  return Json{{"median", spread.median}, {"least", spread.least}, {"most", spread.most}};
+}
+
+Json of(const measure::Machine& machine) {
+  return Json{{"system", machine.system},
+              {"processor", machine.processor},
+              {"processors", machine.processors},
+              {"memory_bytes", machine.memory_bytes}};
+}
+
+Json of(const measure::Measured& one) {
+  auto adds = of(measure::spread_of(one.adds_per_second));
+  adds["rounds"] = one.adds_per_second;
+  return Json{{"name", one.design.name},
+              {"what", one.design.what},
+              {"slots", one.design.slots},
+              {"adds_per_second", adds},
+              {"of_limit", of(one.of_limit)},
+              {"p50_us", one.p50_us},
+              {"p99_us", one.p99_us},
+              {"p999_us", one.p999_us},
+              {"longest_us", one.longest_us},
+              {"adds", one.adds},
+              {"share_waited", one.share_waited},
+              {"deadlocks", one.deadlocks},
+              {"retries", one.retries},
+              {"total_us", one.total_us},
+              {"bytes_per_add", one.bytes_per_add},
+              {"exact", one.total_wrong_by == 0},
+              {"total_wrong_by", one.total_wrong_by}};
+}
+
+/// What every report begins with.
+Json head(std::string_view kind, const TrialReport& report) {
+  Json settings = Json::object();
+  for (const auto& [name, value] : report.result.settings) settings[name] = value;
+  return Json{{"report", kind},
+              {"command", report.command},
+              {"at", format_instant(now_utc())},
+              {"splitcount", SPLITCOUNT_VERSION},
+              {"machine", of(measure::this_machine())},
+              {"database", report.database},
+              {"engine", report.engine},
+              {"settings", settings},
+              {"isolation", report.isolation},
+              {"work", report.options.insert_too ? "insert+count" : "count"},
+              {"sessions", report.options.sessions},
+              {"seconds", std::chrono::duration<double>(report.options.turn).count()},
+              {"rounds", report.result.rounds},
+              {"stopped", report.result.stopped}};
+}
+
+}  // namespace
+
+std::string compare_json(const TrialReport& report) {
+  Json json = head("compare", report);
+  json["designs"] = Json::array();
+  for (const auto& one : report.result.designs) json["designs"].push_back(of(one));
+  return text_of(json);
+}
+
+}  // namespace splitcount::cli

@@ -1,0 +1,23 @@
+// What the verbs that measure say, as JSON; docs/measuring.md explains each field.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <measure/trial.h>
+
+namespace splitcount::cli {
+
+/// A trial with what it was made of.
+struct TrialReport {
+  std::string command;    ///< that runs it again
+  std::string database;   ///< its name, without secrets
+  std::string engine;     ///< "sqlite", "postgresql"
+  measure::TrialOptions options;
+  std::string isolation;  ///< in words
+  measure::TrialResult result;
+};
+
+[[nodiscard]] std::string compare_json(const TrialReport& report);
+
+}  // namespace splitcount::cli

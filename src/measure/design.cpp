@@ -1,0 +1,138 @@
+#include <measure/design.h>
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <base/limits.h>
+#include <base/text.h>
+
+namespace splitcount::measure {
+namespace {
+
+constexpr int article_slots = 11;  // of the article that draws a slot at random
+
+Design by_hand(std::string name, std::string what, bool inserts = false) {
+  Design design;
+  design.name = design.statements = std::move(name);
+  design.what = std::move(what);
+  design.inserts = inserts;
+  return design;
+}
+
+Design random_rows() {
+  Design design = by_hand(fmt::format("random_{}", article_slots),
+                          fmt::format("{} rows by hand, one drawn at random for each add", article_slots));
+  design.statements = "random_rows";
+  design.slots = article_slots;
+  return design;
+}
+
+Rule rule_with(Pick pick, int slots) {
+  Rule rule;
+  rule.slots = slots;
+  rule.pick = pick;
+  rule.missing = Missing::error;
+  return rule;
+}
+
+/// The largest prime up to `slots`, which is at least 2.
+int prime_up_to(int slots) {
+  while (!rule::is_prime(slots)) --slots;
+  return slots;
+}
+
+void add_picks(std::vector<Design>& all, int slots) {
+  const auto slots_text = fmt::format("{} slots", slots);
+  all.push_back(counter("session", fmt::format("pick session: one's own of {}", slots_text), rule_with(Pick::session, slots)));
+  all.push_back(counter("free", fmt::format("pick free: one of {} that nobody holds", slots_text), rule_with(Pick::free, slots)));
+  all.push_back(counter("spread", fmt::format("pick spread: slot 0 while it is free, else one's own of {}", slots_text),
+                        rule_with(Pick::spread, slots)));
+  all.push_back(counter("random", fmt::format("pick random: any of {}", slots_text), rule_with(Pick::random, slots)));
+  const int prime = prime_up_to(std::max(slots, 2));
+  all.push_back(counter("value", fmt::format("pick value: the id modulo {}", prime), rule_with(Pick::value, prime)));
+  Rule request = rule_with(Pick::request, slots);
+  request.retries.once = true;
+  all.push_back(counter("request", fmt::format("pick request, retries once: by hash of the id, of {}", slots_text), request));
+  Rule once = rule_with(Pick::session, slots);
+  once.retries.once = true;
+  all.push_back(counter("session_once", fmt::format("pick session, retries once: one's own of {}", slots_text), once));
+}
+
+void add_layouts(std::vector<Design>& all, const rule::EngineTraits& engine, int slots) {
+  if (engine.padded) {
+    Rule padded = rule_with(Pick::session, slots);
+    padded.layout = Layout::padded;
+    all.push_back(counter("padded", "pick session, layout padded: each slot on a page of its own", padded));
+  }
+  if (!engine.journal) return;
+  Rule journal = rule_with(Pick::session, slots);
+  journal.layout = Layout::journal;
+  all.push_back(counter("journal", "layout journal: an appended delta", journal));
+  auto folded = counter("journal_folded", "layout journal, while a session folds", journal);
+  folded.folds = true;
+  all.push_back(std::move(folded));
+}
+
+std::string names_of(const std::vector<Design>& all) {
+  std::string names;
+  for (const auto& design : all) names += (names.empty() ? "" : ", ") + design.name;
+  return names;
+}
+
+}  // namespace
+
+Design limit() { return by_hand("limit", "the same inserts, nothing counted", true); }
+
+Design counter(std::string name, std::string what, const Rule& rule) {
+  Design design = by_hand(std::move(name), std::move(what));
+  design.statements = "counter";
+  design.rule = rule;
+  design.slots = rule.slots;
+  return design;
+}
+
+std::vector<Design> designs(const rule::EngineTraits& engine, int slots) {
+  std::vector<Design> all{limit(), by_hand("count_rows", "counting the rows each time, COUNT(*)", true),
+                          by_hand("one_row", "one counter row"),
+                          by_hand("trigger", "one row, kept by a trigger on commit of the insert", true), random_rows()};
+  if (engine.one_writer) {
+    all.push_back(counter("counter", "a counter of one slot", rule_with(Pick::session, 1)));
+    if (slots > 1) {
+      all.push_back(counter("random", fmt::format("a counter of {} slots, any of them", slots), rule_with(Pick::random, slots)));
+    }
+    Rule once = rule_with(Pick::session, 1);
+    once.retries.once = true;
+    all.push_back(counter("once", "a counter of one slot, retries once", once));
+  } else {
+    add_picks(all, slots);
+  }
+  add_layouts(all, engine, slots);
+  return all;
+}
+
+Result<std::vector<Design>> select(const std::vector<Design>& all, std::string_view names) {
+  std::vector<std::string> wanted;
+  for (;;) {
+    const auto comma = names.find(',');
+    wanted.emplace_back(names.substr(0, comma));
+    if (comma == std::string_view::npos) break;
+    names.remove_prefix(comma + 1);
+  }
+  for (const auto& name : wanted) {
+    if (std::none_of(all.begin(), all.end(), [&name](const Design& design) { return design.name == name; })) {
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("there is no design {}; right are, with commas between: {}", quoted(name), names_of(all)));
+    }
+  }
+  std::vector<Design> selected;
+  for (const auto& design : all) {
+    if (design.name == "limit" || std::find(wanted.begin(), wanted.end(), design.name) != wanted.end()) {
+      selected.push_back(design);
+    }
+  }
+  return selected;
+}
+
+}  // namespace splitcount::measure

@@ -1,0 +1,39 @@
+// The ways to count that are tried against each other.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <splitcount/error.h>
+#include <splitcount/rule.h>
+
+#include <rule/rule.h>
+
+namespace splitcount::measure {
+
+struct Design {
+  std::string name;             ///< [a-z][a-z0-9_]*: its tables in the database begin with it
+  std::string what;             ///< in a few words
+  std::string statements;       ///< its statements in sql/<dialect> are {statements}_add and so on
+  std::optional<Rule> rule{};   ///< a counter of ours; unset: tables made by hand
+  int slots = 1;                ///< rows that share the count
+  bool inserts = false;         ///< it counts rows, so it inserts one whatever the work is
+  bool folds = false;           ///< a session of its own folds meanwhile
+};
+
+/// Inserts and counts nothing: what the others are measured against.
+[[nodiscard]] Design limit();
+/// A counter of ours by a rule without a key. `name` is also the counter's.
+[[nodiscard]] Design counter(std::string name, std::string what, const Rule& rule);
+
+/// All ways that an engine has, the limit first; ours with that many slots.
+[[nodiscard]] std::vector<Design> designs(const rule::EngineTraits& engine, int slots);
+
+/// Those of `all` that are named "one_row,session,...", in the order of `all`, and the limit in any case. Error:
+/// invalid_argument, which lists the names.
+[[nodiscard]] Result<std::vector<Design>> select(const std::vector<Design>& all, std::string_view names);
+
+}  // namespace splitcount::measure

@@ -1,0 +1,467 @@
+#include <measure/trial.h>
+
+#include <algorithm>
+#include <array>
+#include <barrier>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <span>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include <base/clock.h>
+#include <base/limits.h>
+#include <base/text.h>
+#include <counter/random.h>
+#include <engine/engine.h>
+#include <engine/statements.h>
+
+namespace splitcount::measure {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using engine::Console;
+using engine::Placeholder;
+
+constexpr std::chrono::seconds connect_max{10};
+constexpr std::chrono::seconds answer_max{60};       // beyond a turn's own time
+constexpr std::chrono::milliseconds fold_pause{200};
+constexpr std::size_t parameters = 3;                // of an add: see sql/<dialect>/trial.sql
+constexpr int total_reads = 15;
+constexpr double overhead_seconds = 1.2;             // of a turn: tables emptied, totals read, lock waits counted
+
+/// Threads, and the first error of any of them, which ends the others.
+class Crew {
+ public:
+  [[nodiscard]] bool failed() const noexcept { return failed_; }
+  void note(Error error) {
+    const std::scoped_lock lock(mutex_);
+    if (!error_) error_ = std::move(error);
+    failed_ = true;
+  }
+  [[nodiscard]] Result<void> outcome() {
+    const std::scoped_lock lock(mutex_);
+    if (error_) return fail(*error_);
+    return {};
+  }
+  /// Runs `work(i)` for each number below `count`, each in a thread, all from one instant on.
+  template <class Work>
+  Result<void> run(std::size_t count, const Work& work) {
+    std::barrier start(static_cast<std::ptrdiff_t>(count));
+    {
+      std::vector<std::jthread> threads;
+      for (std::size_t i = 0; i < count; ++i) {
+        threads.emplace_back([&work, &start, i] {
+          start.arrive_and_wait();
+          work(i);
+        });
+      }
+    }
+    return outcome();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::optional<Error> error_;
+  std::atomic<bool> failed_{false};
+};
+
+/// What one session did in a turn.
+struct Work {
+  std::vector<std::uint32_t> latencies_us;
+  std::int64_t adds = 0;
+  std::int64_t waited = 0;
+  std::int64_t deadlocks = 0;
+  std::int64_t retries = 0;
+};
+
+std::uint32_t microseconds_since(Clock::time_point begun) {
+  const auto passed = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begun).count();
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(passed, 0, std::numeric_limits<std::uint32_t>::max()));
+}
+
+/// What a design gathers over its turns.
+struct Gathered {
+  std::vector<double> adds_per_second;
+  std::vector<std::uint32_t> latencies_us;
+  std::vector<std::uint32_t> totals_us;
+  std::int64_t adds = 0;
+  std::int64_t waited = 0;
+  std::int64_t tried = 0;  ///< adds that could have waited
+  std::int64_t deadlocks = 0;
+  std::int64_t retries = 0;
+  std::int64_t bytes = 0;
+  std::int64_t wrong_by = 0;
+};
+
+class Trial {
+ public:
+  Trial(engine::Engine& place, const std::vector<Design>& designs, const TrialOptions& options)
+      : place_(place), designs_(designs), options_(options) {}
+
+  Result<void> prepare();
+  Result<void> turn(std::size_t design);
+  [[nodiscard]] Result<TrialResult> result();
+  [[nodiscard]] bool is_stopped() const noexcept { return options_.stop != nullptr && options_.stop->load(); }
+  void round_is_done() noexcept { ++rounds_; }
+
+ private:
+  [[nodiscard]] std::string sql(const Design& design, std::string_view name) const;
+  [[nodiscard]] std::string shared(std::string_view name) const {
+    return std::string(engine::statement(place_.dialect(), name));
+  }
+  Result<std::int64_t> number(const std::string& text);
+  Result<void> create(const Design& design);
+  Result<void> open_sessions();
+  void add(std::size_t session, std::size_t design, Clock::time_point end, Work& work, Crew& crew);
+  Result<void> add_by_all(std::size_t design, Gathered& gathered);
+  void hold(std::size_t session, std::size_t design, Work& work, Crew& crew);
+  Result<void> hold_by_all(std::size_t design, Gathered& gathered);
+  void fold(const Design& design, const std::stop_token& ended, Crew& crew);
+  Result<void> read_totals(const Design& design, Gathered& gathered);
+  [[nodiscard]] Measured measured(std::size_t design) ;
+
+  engine::Engine& place_;
+  const std::vector<Design>& designs_;
+  const TrialOptions& options_;
+  std::unique_ptr<Console> desk_;  // beside the sessions
+  std::vector<std::unique_ptr<Console>> sessions_;
+  std::vector<Gathered> gathered_;
+  std::size_t rounds_ = 0;
+};
+
+std::string Trial::sql(const Design& design, std::string_view name) const {
+  const auto dialect = place_.dialect();
+  const auto text = engine::statement(dialect, fmt::format("{}_{}", design.statements, name));
+  const std::array<Placeholder, 3> values{
+      Placeholder{"design", design.name}, Placeholder{"slots", std::to_string(design.slots)},
+      Placeholder{"insert_first", options_.insert_too ? shared("trial_insert_first") : std::string()}};
+  return engine::fill(text, values);
+}
+
+std::string add_of(const Design& design) {
+  if (!design.rule) return "add";
+  if (design.rule->pick == Pick::value) return "add_value";
+  return design.rule->retries.once ? "add_once" : "add";
+}
+
+Result<std::int64_t> Trial::number(const std::string& text) {
+  auto rows = desk_->ask(text);
+  if (!rows) return fail(std::move(rows.error()));
+  if (rows->empty() || !rows->front()[0]) return 0;
+  return std::stoll(*rows->front()[0]);
+}
+
+Result<void> Trial::create(const Design& design) {
+  if (!design.rule) {
+    auto made = desk_->ask(sql(design, "create"));
+    if (!made) return fail(std::move(made.error()));
+    return {};
+  }
+  const auto deadline = deadline_in(answer_max);
+  auto connection = place_.connect(false, deadline);
+  if (!connection) return fail(std::move(connection.error()));
+  auto done = (*connection)->begin(deadline);
+  if (done) done = (*connection)->install();
+  if (done) done = (*connection)->create(design.name, *design.rule);
+  if (done) return (*connection)->commit();
+  (*connection)->rollback();
+  return done;
+}
+
+Result<void> Trial::open_sessions() {
+  for (int i = 0; i < options_.sessions; ++i) {
+    auto session = place_.console(deadline_in(connect_max));
+    if (!session) return fail(std::move(session.error()));
+    (*session)->set_deadline(deadline_in(answer_max));
+    if (!options_.isolation.empty()) {
+      const std::array<Placeholder, 1> level{Placeholder{"isolation", options_.isolation}};
+      auto set = (*session)->ask(engine::fill(engine::statement(place_.dialect(), "trial_isolation"), level));
+      if (!set) return fail(std::move(set.error()));
+    }
+    for (const auto& design : designs_) {  // so a design's number is its statement's
+      auto prepared = (*session)->prepare(sql(design, add_of(design)), parameters);
+      if (!prepared) return fail(std::move(prepared.error()));
+    }
+    sessions_.push_back(*std::move(session));
+  }
+  return {};
+}
+
+Result<void> Trial::prepare() {
+  auto desk = place_.console(deadline_in(connect_max));
+  if (!desk) return fail(std::move(desk.error()));
+  desk_ = *std::move(desk);
+  desk_->set_deadline(deadline_in(answer_max));
+  for (const auto* name : {"trial_create"}) {
+    if (auto made = desk_->ask(shared(name)); !made) return fail(std::move(made.error()));
+  }
+  for (const auto& design : designs_) {
+    if (auto made = create(design); !made) return made;
+  }
+  if (auto analyzed = desk_->ask(shared("trial_analyze")); !analyzed) return fail(std::move(analyzed.error()));
+  gathered_.resize(designs_.size());
+  return open_sessions();
+}
+
+/// Adds until the end; what asks to be sent again is.
+void Trial::add(std::size_t session, std::size_t design, Clock::time_point end, Work& work, Crew& crew) {
+  auto& console = *sessions_[session];
+  console.set_deadline(end + answer_max);
+  for (std::int64_t i = 0; !crew.failed() && !is_stopped() && Clock::now() < end; ++i) {
+    const std::array<std::int64_t, parameters> numbers{
+        static_cast<std::int64_t>(session), static_cast<std::int64_t>(counter::draw() >> 33U),
+        i * options_.sessions + static_cast<std::int64_t>(session) + 1};
+    const auto begun = Clock::now();
+    auto done = console.run(design, numbers);
+    while (!done && done.error().retryable && !done.error().connection_dead && !crew.failed() && !is_stopped()) {
+      ++work.retries;
+      if (done.error().code == ErrorCode::deadlock) ++work.deadlocks;
+      done = console.run(design, numbers);
+    }
+    if (!done) {
+      if (!done.error().retryable || done.error().connection_dead) crew.note(std::move(done.error()));
+      return;
+    }
+    work.latencies_us.push_back(microseconds_since(begun));
+    ++work.adds;
+    if (*done) ++work.waited;
+  }
+}
+
+Result<void> Trial::add_by_all(std::size_t design, Gathered& gathered) {
+  std::vector<Work> works(sessions_.size());
+  Crew crew;
+  std::jthread folding;
+  if (designs_[design].folds) {
+    folding = std::jthread([this, design, &crew](const std::stop_token& ended) { fold(designs_[design], ended, crew); });
+  }
+  const auto begun = Clock::now();
+  const auto end = begun + options_.turn;
+  auto done = crew.run(sessions_.size(), [&](std::size_t session) { add(session, design, end, works[session], crew); });
+  const double seconds = std::chrono::duration<double>(Clock::now() - begun).count();
+  if (folding.joinable()) {
+    folding.request_stop();
+    folding.join();
+    if (done) done = crew.outcome();
+  }
+  if (!done) return done;
+  std::int64_t adds = 0;
+  for (const auto& work : works) {
+    adds += work.adds;
+    gathered.deadlocks += work.deadlocks;
+    gathered.retries += work.retries;
+    if (place_.traits().one_writer) gathered.waited += work.waited;
+    gathered.latencies_us.insert(gathered.latencies_us.end(), work.latencies_us.begin(), work.latencies_us.end());
+  }
+  if (place_.traits().one_writer) gathered.tried += adds;
+  gathered.adds += adds;
+  gathered.adds_per_second.push_back(static_cast<double>(adds) / seconds);
+  return {};
+}
+
+/// Transactions that stay open for a moment after their add.
+void Trial::hold(std::size_t session, std::size_t design, Work& work, Crew& crew) {
+  auto& console = *sessions_[session];
+  console.set_deadline(deadline_in(answer_max));
+  for (int i = 0; i < limits::trial_held_adds && !crew.failed() && !is_stopped(); ++i) {
+    const std::array<std::int64_t, parameters> numbers{
+        static_cast<std::int64_t>(session), static_cast<std::int64_t>(counter::draw() >> 33U),
+        static_cast<std::int64_t>(i) * options_.sessions + static_cast<std::int64_t>(session) + 1};
+    if (auto begun = console.ask(shared("trial_hold")); !begun) return crew.note(std::move(begun.error()));
+    if (auto added = console.run(design, numbers); !added) {
+      if (!added.error().retryable || added.error().connection_dead) return crew.note(std::move(added.error()));
+      const bool waited = added.error().code == ErrorCode::database_busy || added.error().code == ErrorCode::request_in_flight;
+      ++(waited ? work.waited : work.retries);
+      continue;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(limits::trial_hold_ms));
+    if (auto released = console.ask(shared("trial_release")); !released) {
+      if (!released.error().retryable || released.error().connection_dead) return crew.note(std::move(released.error()));
+      ++work.retries;
+      continue;
+    }
+    ++work.adds;
+  }
+}
+
+Result<void> Trial::hold_by_all(std::size_t design, Gathered& gathered) {
+  std::vector<Work> works(sessions_.size());
+  Crew crew;
+  auto done = crew.run(sessions_.size(), [&](std::size_t session) { hold(session, design, works[session], crew); });
+  if (!done) return done;
+  for (const auto& work : works) {
+    gathered.adds += work.adds;
+    gathered.waited += work.waited;
+    gathered.tried += work.adds + work.waited + work.retries;
+  }
+  return {};
+}
+
+void Trial::fold(const Design& design, const std::stop_token& ended, Crew& crew) {
+  auto connection = place_.connect(false, deadline_in(connect_max));
+  if (!connection) return crew.note(std::move(connection.error()));
+  auto stored = (*connection)->find(design.name);
+  if (!stored || !*stored) return;
+  std::optional<std::int64_t> pages;
+  while (!ended.stop_requested()) {
+    Result<engine::Folded> folded;
+    auto done = (*connection)->begin(deadline_in(answer_max));
+    if (done) folded = (*connection)->fold_deltas(**stored, pages);
+    if (done && folded) done = (*connection)->commit();
+    if (!done || !folded) {
+      Error error = done ? std::move(folded.error()) : std::move(done.error());
+      (*connection)->rollback();
+      if (!error.retryable || error.connection_dead) return crew.note(std::move(error));
+    }
+    pages = done && folded && folded->pages_left > 0 ? std::optional(folded->pages_left) : std::nullopt;
+    if (!pages) std::this_thread::sleep_for(fold_pause);
+  }
+}
+
+Result<void> Trial::read_totals(const Design& design, Gathered& gathered) {
+  auto prepared = desk_->prepare(sql(design, "total"), 0);
+  if (!prepared) return fail(std::move(prepared.error()));
+  for (int i = 0; i < total_reads; ++i) {
+    const auto begun = Clock::now();
+    if (auto read = desk_->run(*prepared, {}); !read) return fail(std::move(read.error()));
+    gathered.totals_us.push_back(microseconds_since(begun));
+  }
+  return {};
+}
+
+Result<void> Trial::turn(std::size_t design) {
+  auto& gathered = gathered_[design];
+  const auto& what = designs_[design];
+  desk_->set_deadline(deadline_in(answer_max));
+  if (auto reset = desk_->ask(shared("trial_reset")); !reset) return fail(std::move(reset.error()));
+  const std::array<Placeholder, 1> name{Placeholder{"design", what.name}};
+  const auto size = engine::fill(engine::statement(place_.dialect(), "trial_size"), name);
+  const auto bytes = number(size);
+  if (!bytes) return fail(bytes.error());
+  const auto before = number(sql(what, "total"));
+  if (!before) return fail(before.error());
+  const auto adds_before = gathered.adds;
+  if (auto done = add_by_all(design, gathered); !done) return done;
+  desk_->set_deadline(deadline_in(answer_max));
+  const auto bytes_after = number(size);
+  if (!bytes_after) return fail(bytes_after.error());
+  gathered.bytes += *bytes_after - *bytes;
+  if (!place_.traits().one_writer) {
+    if (auto done = hold_by_all(design, gathered); !done) return done;
+  }
+  const auto after = number(sql(what, "total"));
+  if (!after) return fail(after.error());
+  gathered.wrong_by += *after - *before - (gathered.adds - adds_before);
+  return read_totals(what, gathered);
+}
+
+Measured Trial::measured(std::size_t design) {
+  auto& gathered = gathered_[design];
+  Measured one;
+  one.design = designs_[design];
+  gathered.adds_per_second.resize(std::min(gathered.adds_per_second.size(), rounds_));
+  one.adds_per_second = gathered.adds_per_second;
+  one.p50_us = percentile(gathered.latencies_us, 0.5);
+  one.p99_us = percentile(gathered.latencies_us, 0.99);
+  one.p999_us = percentile(gathered.latencies_us, 0.999);
+  one.longest_us = percentile(gathered.latencies_us, 1);
+  one.adds = gathered.adds;
+  one.share_waited = gathered.tried == 0 ? 0 : static_cast<double>(gathered.waited) / static_cast<double>(gathered.tried);
+  one.deadlocks = gathered.deadlocks;
+  one.retries = gathered.retries;
+  one.total_us = percentile(gathered.totals_us, 0.5);
+  const auto counted = static_cast<double>(gathered.latencies_us.size());
+  one.bytes_per_add = counted == 0 ? 0 : static_cast<double>(gathered.bytes) / counted;
+  one.total_wrong_by = gathered.wrong_by;
+  return one;
+}
+
+Result<TrialResult> Trial::result() {
+  TrialResult result;
+  result.rounds = rounds_;
+  result.stopped = is_stopped();
+  if (rounds_ > 0) {
+    for (std::size_t i = 0; i < designs_.size(); ++i) result.designs.push_back(measured(i));
+    for (auto& one : result.designs) {
+      one.of_limit = ratio_of(one.adds_per_second, result.designs.front().adds_per_second);
+    }
+  }
+  desk_->set_deadline(deadline_in(answer_max));
+  auto settings = desk_->ask(shared("trial_settings"));
+  if (!settings) return fail(std::move(settings.error()));
+  for (const auto& row : *settings) result.settings.emplace_back(row[0].value_or(""), row[1].value_or(""));
+  return result;
+}
+
+/// What the server would refuse in the middle is refused before anything is created.
+Result<void> check(engine::Engine& engine, const TrialOptions& options) {
+  if (engine.traits().one_writer) {
+    if (options.isolation.empty()) return {};
+    return fail(ErrorCode::not_on_this_engine,
+                fmt::format("{} has one isolation level, serializable; leave --isolation out", engine.traits().name));
+  }
+  auto console = engine.console(deadline_in(connect_max));
+  if (!console) return fail(std::move(console.error()));
+  (*console)->set_deadline(deadline_in(connect_max));
+  auto left = (*console)->ask(std::string(engine::statement(engine.dialect(), "trial_sessions_left")));
+  if (!left) return fail(std::move(left.error()));
+  constexpr std::int64_t beside = 3;  // who keeps the place, who reads totals, who folds; this one goes
+  const auto most = std::stoll(left->front()[0].value_or("0")) - beside + 1;
+  if (options.sessions <= most) return {};
+  return fail(ErrorCode::invalid_argument,
+              fmt::format("{} sessions are more than this server has room for: {} can be opened now; give a smaller "
+                          "--sessions, or raise max_connections",
+                          options.sessions, std::max<std::int64_t>(most, 0)));
+}
+
+Result<TrialResult> run_rounds(Trial& trial, std::size_t designs, const TrialOptions& options,
+                               const std::function<void(const TrialProgress&)>& tell,
+                               const std::vector<Design>& all) {
+  if (auto prepared = trial.prepare(); !prepared) return fail(std::move(prepared.error()));
+  TrialProgress progress;
+  progress.turns_total = options.rounds * static_cast<int>(designs);
+  for (int round = 0; round < options.rounds && !trial.is_stopped(); ++round) {
+    for (std::size_t design = 0; design < designs && !trial.is_stopped(); ++design) {
+      progress.design = all[design].name;
+      if (tell) tell(progress);
+      if (auto done = trial.turn(design); !done) return fail(std::move(done.error()));
+      ++progress.turns_done;
+    }
+    if (!trial.is_stopped()) trial.round_is_done();
+  }
+  return trial.result();
+}
+
+}  // namespace
+
+std::chrono::seconds estimate(const TrialOptions& options, std::size_t designs) {
+  const double turn = std::chrono::duration<double>(options.turn).count() + overhead_seconds;
+  return std::chrono::seconds(static_cast<std::int64_t>(turn * options.rounds * static_cast<double>(designs)) + 1);
+}
+
+Result<TrialResult> run_trial(const Target& target, const std::vector<Design>& designs, const TrialOptions& options,
+                              const std::function<void(const TrialProgress&)>& tell) {
+  auto& engine = target.engine();
+  if (auto checked = check(engine, options); !checked) return fail(std::move(checked.error()));
+  auto place = engine.sandbox(deadline_in(connect_max));
+  if (!place) return fail(std::move(place.error()));
+  Result<TrialResult> result;
+  {
+    Trial trial((*place)->engine(), designs, options);
+    result = run_rounds(trial, designs.size(), options, tell, designs);
+  }
+  auto removed = (*place)->remove();
+  if (!result) return result;
+  result->place = (*place)->name();
+  if (!removed) {
+    return fail(removed.error().code,
+                fmt::format("the trial is done, but {} is left and the next trial removes it: {}", result->place,
+                            removed.error().message));
+  }
+  return result;
+}
+
+}  // namespace splitcount::measure

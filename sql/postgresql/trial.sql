@@ -8,6 +8,9 @@ CREATE TABLE entries(id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, session
 -- name: trial_insert_first
 WITH _ AS (INSERT INTO entries(session, what) VALUES ($1, 'a car'))
 
+-- name: trial_insert_many_first
+WITH _ AS (INSERT INTO entries(session, what) SELECT $1, 'a car' FROM generate_series(1, {adds}))
+
 -- The rows are as many before each turn, so that what counts them has something to count.
 
 -- name: trial_reset
@@ -73,34 +76,34 @@ WITH _ AS (INSERT INTO entries(session, what) VALUES ($1, 'a car')) SELECT count
 SELECT count(*) FROM entries
 
 -- name: one_row_create
-CREATE TABLE one_row_count(n bigint NOT NULL) WITH (fillfactor = 50);
-INSERT INTO one_row_count VALUES (0)
+CREATE TABLE {design}_count(n bigint NOT NULL) WITH (fillfactor = 50);
+INSERT INTO {design}_count VALUES (0)
 
 -- name: one_row_add
-{insert_first} UPDATE one_row_count SET n = n + 1
+{insert_first} UPDATE {design}_count SET n = n + 1
 
 -- name: one_row_total
-SELECT n FROM one_row_count
+SELECT n FROM {design}_count
 
 -- PostgreSQL keeps no view on commit; what people write instead is a trigger.
 
 -- name: trigger_create
 CREATE TABLE trigger_entries(id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, session bigint NOT NULL, what text NOT NULL);
-CREATE TABLE trigger_count(n bigint NOT NULL) WITH (fillfactor = 50);
-INSERT INTO trigger_count VALUES (0);
-CREATE FUNCTION trigger_count_rows() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE TABLE {design}_count(n bigint NOT NULL) WITH (fillfactor = 50);
+INSERT INTO {design}_count VALUES (0);
+CREATE FUNCTION {design}_rows() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  UPDATE trigger_count SET n = n + (SELECT count(*) FROM inserted);
+  UPDATE {design}_count SET n = n + (SELECT count(*) FROM inserted);
   RETURN NULL;
 END $$;
-CREATE TRIGGER trigger_count_rows AFTER INSERT ON trigger_entries REFERENCING NEW TABLE AS inserted
-  FOR EACH STATEMENT EXECUTE FUNCTION trigger_count_rows()
+CREATE TRIGGER {design}_rows AFTER INSERT ON trigger_entries REFERENCING NEW TABLE AS inserted
+  FOR EACH STATEMENT EXECUTE FUNCTION {design}_rows()
 
 -- name: trigger_add
 INSERT INTO trigger_entries(session, what) VALUES ($1, 'a car')
 
 -- name: trigger_total
-SELECT n FROM trigger_count
+SELECT n FROM {design}_count
 
 -- name: random_rows_create
 CREATE TABLE {design}_count(slot bigint PRIMARY KEY, n bigint NOT NULL) WITH (fillfactor = 50);
@@ -120,6 +123,9 @@ SELECT sum(n) FROM {design}_count
 
 -- name: counter_add_once
 {insert_first} SELECT {design}_add(request_id => gen_random_uuid()::text)
+
+-- name: counter_add_batch
+{insert_many_first} SELECT count({design}_add()) FROM generate_series(1, {adds})
 
 -- name: counter_total
 SELECT total FROM {design}

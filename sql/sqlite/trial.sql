@@ -8,6 +8,10 @@ CREATE TABLE entries(id INTEGER PRIMARY KEY, session INTEGER NOT NULL, what TEXT
 -- name: trial_insert_first
 INSERT INTO entries(session, what) VALUES (?1, 'a car');
 
+-- name: trial_insert_many_first
+INSERT INTO entries(session, what) WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {adds})
+SELECT ?1, 'a car' FROM numbers;
+
 -- The rows are as many before each turn, so that what counts them has something to count.
 
 -- name: trial_reset
@@ -55,25 +59,25 @@ COMMIT
 SELECT count(*) FROM entries
 
 -- name: one_row_create
-CREATE TABLE one_row_count(n INTEGER NOT NULL);
-INSERT INTO one_row_count VALUES (0)
+CREATE TABLE {design}_count(n INTEGER NOT NULL);
+INSERT INTO {design}_count VALUES (0)
 
 -- name: one_row_add
 BEGIN IMMEDIATE;
 {insert_first}
-UPDATE one_row_count SET n = n + 1;
+UPDATE {design}_count SET n = n + 1;
 COMMIT
 
 -- name: one_row_total
-SELECT n FROM one_row_count
+SELECT n FROM {design}_count
 
 -- SQLite has no view that is kept on commit; what people write instead is a trigger.
 
 -- name: trigger_create
 CREATE TABLE trigger_entries(id INTEGER PRIMARY KEY, session INTEGER NOT NULL, what TEXT NOT NULL);
-CREATE TABLE trigger_count(n INTEGER NOT NULL);
-INSERT INTO trigger_count VALUES (0);
-CREATE TRIGGER trigger_count_rows AFTER INSERT ON trigger_entries BEGIN UPDATE trigger_count SET n = n + 1; END
+CREATE TABLE {design}_count(n INTEGER NOT NULL);
+INSERT INTO {design}_count VALUES (0);
+CREATE TRIGGER {design}_rows AFTER INSERT ON trigger_entries BEGIN UPDATE {design}_count SET n = n + 1; END
 
 -- name: trigger_add
 BEGIN IMMEDIATE;
@@ -81,7 +85,7 @@ INSERT INTO trigger_entries(session, what) VALUES (?1, 'a car');
 COMMIT
 
 -- name: trigger_total
-SELECT n FROM trigger_count
+SELECT n FROM {design}_count
 
 -- name: random_rows_create
 CREATE TABLE {design}_count(slot INTEGER PRIMARY KEY, n INTEGER NOT NULL);
@@ -113,6 +117,13 @@ COMMIT
 BEGIN IMMEDIATE;
 {insert_first}
 INSERT INTO {design}_add(amount, request_id) VALUES (1, lower(hex(randomblob(16))));
+COMMIT
+
+-- name: counter_add_batch
+BEGIN IMMEDIATE;
+{insert_many_first}
+INSERT INTO {design}_add(amount) WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {adds})
+SELECT 1 FROM numbers;
 COMMIT
 
 -- name: counter_total

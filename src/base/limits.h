@@ -38,6 +38,7 @@ inline constexpr int trial_sessions_max = 1'000;
 inline constexpr int trial_turn_s_max = 600;        // of one design in one round
 inline constexpr int trial_rounds_max = 100;
 inline constexpr int trial_hold_ms = 5;             // a transaction stays open after its add, where lock waits are counted
+inline constexpr int trial_batch_adds = 100;        // in one transaction, where batches are tried
 inline constexpr int trial_held_adds = 8;           // of each session then
 
 inline constexpr std::size_t log_line_bytes_max = 1U << 20U;   // a longer line is rejected, and read past

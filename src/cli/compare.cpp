@@ -7,8 +7,6 @@
 #include <base/limits.h>
 #include <base/text.h>
 #include <cli/measured.h>
-#include <cli/progress.h>
-#include <cli/stop.h>
 #include <cli/table.h>
 #include <cli/trial_options.h>
 #include <cli/verbs.h>
@@ -86,16 +84,19 @@ Result<ExitCode> run_compare(const Request& request, Session& session) {
     }
     all = *std::move(selected);
   }
-  auto report = run_trial(request.trial, *target, all, session);
-  if (!report) return fail(std::move(report).error());
-  if (report->result.rounds == 0) {
+  auto report = report_of(request.trial, *target, session);
+  announce(report, all.size());
+  auto result = with_progress([&](const auto& tell) { return measure::run_trial(*target, all, report.options, tell); });
+  if (!result) return fail(std::move(result).error());
+  report.result = *std::move(result);
+  if (report.result.rounds == 0) {
     Output::note("stopped before a round was done; the trial's tables are removed");
     return ExitCode::partial;
   }
-  session.out.print(session.out.json() ? compare_json(*report) : answer(*report, session.out.terminal()));
-  if (report->result.stopped) Output::note("stopped by a signal; the rounds that were done are shown, and the trial's tables are removed");
-  if (is_ours_wrong(report->result)) return ExitCode::difference;
-  return report->result.stopped ? ExitCode::partial : ExitCode::done;
+  session.out.print(session.out.json() ? compare_json(report) : answer(report, session.out.terminal()));
+  if (report.result.stopped) Output::note("stopped by a signal; the rounds that were done are shown, and the trial's tables are removed");
+  if (is_ours_wrong(report.result)) return ExitCode::difference;
+  return report.result.stopped ? ExitCode::partial : ExitCode::done;
 }
 
 void declare(Command& command) {

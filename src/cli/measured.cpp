@@ -1,11 +1,13 @@
 #include <cli/measured.h>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <splitcount/version.h>
 
 #include <base/clock.h>
 #include <measure/machine.h>
+#include <rule/rule.h>
 
 namespace splitcount::cli {
 namespace {
@@ -48,6 +50,12 @@ Json of(const measure::Measured& one) {
               {"total_wrong_by", one.total_wrong_by}};
 }
 
+Json of(const measure::TrialResult& result) {
+  Json designs = Json::array();
+  for (const auto& one : result.designs) designs.push_back(of(one));
+  return designs;
+}
+
 /// What every report begins with.
 Json head(std::string_view kind, const TrialReport& report) {
   Json settings = Json::object();
@@ -70,10 +78,33 @@ Json head(std::string_view kind, const TrialReport& report) {
 
 }  // namespace
 
+std::string define_command(const TrialReport& report, const measure::Advice& advice) {
+  std::string command = "splitcount define NAME";
+  if (report.engine == "sqlite") return command;  // its default is what is advised
+  command += fmt::format(" --slots {} --pick {}", advice.rule.slots, rule::to_text(advice.rule.pick));
+  if (advice.rule.layout != Layout::compact) command += fmt::format(" --layout {}", rule::to_text(advice.rule.layout));
+  return command;
+}
+
 std::string compare_json(const TrialReport& report) {
   Json json = head("compare", report);
-  json["designs"] = Json::array();
-  for (const auto& one : report.result.designs) json["designs"].push_back(of(one));
+  json["designs"] = of(report.result);
+  return text_of(json);
+}
+
+std::string advise_json(const TrialReport& report, const measure::Advice& advice) {
+  Json json = head("advise", report);
+  json["designs"] = of(advice.curve);
+  json["picks"] = of(advice.picks);
+  const bool sure = advice.knee.is_sure();
+  json["advice"] = Json{{"sure", sure},
+                        {"slots", sure ? Json(advice.rule.slots) : Json(nullptr)},
+                        {"pick", sure ? Json(rule::to_text(advice.rule.pick)) : Json(nullptr)},
+                        {"layout", sure ? Json(rule::to_text(advice.rule.layout)) : Json(nullptr)},
+                        {"slots_least", advice.steps[advice.knee.least]},
+                        {"slots_most", advice.steps[advice.knee.most]},
+                        {"sentence", advice.sentence},
+                        {"define", sure ? Json(define_command(report, advice)) : Json(nullptr)}};
   return text_of(json);
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include <measure/advise.h>
 #include <measure/trial.h>
 
 namespace splitcount::cli {
@@ -19,5 +20,9 @@ struct TrialReport {
 };
 
 [[nodiscard]] std::string compare_json(const TrialReport& report);
+[[nodiscard]] std::string advise_json(const TrialReport& report, const measure::Advice& advice);
+
+/// The command that defines what is advised.
+[[nodiscard]] std::string define_command(const TrialReport& report, const measure::Advice& advice);
 
 }  // namespace splitcount::cli

@@ -7,7 +7,6 @@
 
 #include <base/limits.h>
 #include <base/text.h>
-#include <cli/progress.h>
 #include <cli/stop.h>
 #include <measure/machine.h>
 
@@ -86,8 +85,7 @@ Result<TrialRequest> read_trial(const Command& command) {
   return request;
 }
 
-Result<TrialReport> run_trial(const TrialRequest& request, const measure::Target& target,
-                              const std::vector<measure::Design>& designs, Session& session) {
+TrialReport report_of(const TrialRequest& request, const measure::Target& target, const Session& session) {
   TrialReport report;
   report.command = session.command_line;
   report.database = session.database_name();
@@ -98,19 +96,19 @@ Result<TrialReport> run_trial(const TrialRequest& request, const measure::Target
   report.options.insert_too = request.insert_too;
   report.options.isolation = request.isolation;
   report.options.stop = &stop_on_signals();
-  report.isolation = !request.isolation.empty()       ? request.isolation
-                     : target.traits().one_writer ? "serializable"
-                                                      : "read committed";
-  Output::note(fmt::format("{} of {} with {}: about {}", counted(static_cast<std::int64_t>(designs.size()), "design"),
-                           counted(request.rounds, "turn"), counted(report.options.sessions, "session"),
-                           duration_text(measure::estimate(report.options, designs.size()))));
-  ProgressLine line;
-  auto result = measure::run_trial(target, designs, report.options, [&line](const measure::TrialProgress& progress) {
-    line.draw_if_terminal(fmt::format("turn {} of {}: {}", progress.turns_done + 1, progress.turns_total, progress.design));
-  });
-  if (!result) return fail(std::move(result).error());
-  report.result = *std::move(result);
+  const std::string reference = target.traits().one_writer ? "serializable" : "read committed";
+  report.isolation = request.isolation.empty() ? reference : request.isolation;
   return report;
+}
+
+void announce(const TrialReport& report, std::size_t designs) {
+  Output::note(fmt::format("{}, {} each, {}: about {}", counted(static_cast<std::int64_t>(designs), "design"),
+                           counted(report.options.rounds, "turn"), counted(report.options.sessions, "session"),
+                           duration_text(measure::estimate(report.options, designs))));
+}
+
+std::string progress_text(const measure::TrialProgress& progress) {
+  return fmt::format("turn {} of {}: {}", progress.turns_done + 1, progress.turns_total, progress.design);
 }
 
 std::string engine_line(const TrialReport& report) {

@@ -7,6 +7,7 @@
 
 #include <cli/app.h>
 #include <cli/measured.h>
+#include <cli/progress.h>
 
 namespace splitcount::cli {
 
@@ -24,9 +25,20 @@ struct TrialRequest {
 void declare_trial(Command& command);
 [[nodiscard]] Result<TrialRequest> read_trial(const Command& command);
 
-/// Says how long it will take, runs it with progress on a terminal, and stops on Ctrl-C.
-[[nodiscard]] Result<TrialReport> run_trial(const TrialRequest& request, const measure::Target& target,
-                                            const std::vector<measure::Design>& designs, Session& session);
+/// All but the result. From here on Ctrl-C ends the trial, and not the program.
+[[nodiscard]] TrialReport report_of(const TrialRequest& request, const measure::Target& target, const Session& session);
+/// Says how long it will take.
+void announce(const TrialReport& report, std::size_t designs);
+
+[[nodiscard]] std::string progress_text(const measure::TrialProgress& progress);
+/// Runs `trial`, which takes what measure::run_trial calls, with progress on a terminal.
+template <class Trial>
+auto with_progress(const Trial& trial) {
+  ProgressLine line;
+  return trial([&line](const measure::TrialProgress& progress) {
+    line.draw_if_terminal(progress_text(progress));
+  });
+}
 
 /// "postgresql 15.18, 2 processors"
 [[nodiscard]] std::string engine_line(const TrialReport& report);

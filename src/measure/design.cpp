@@ -13,11 +13,10 @@ namespace {
 
 constexpr int article_slots = 11;  // of the article that draws a slot at random
 
-Design by_hand(std::string name, std::string what, bool inserts = false) {
+Design by_hand(std::string name, std::string what) {
   Design design;
   design.name = design.statements = std::move(name);
   design.what = std::move(what);
-  design.inserts = inserts;
   return design;
 }
 
@@ -57,7 +56,7 @@ void add_picks(std::vector<Design>& all, int slots) {
   all.push_back(counter("request", fmt::format("pick request, retries once: by hash of the id, of {}", slots_text), request));
   Rule once = rule_with(Pick::session, slots);
   once.retries.once = true;
-  all.push_back(counter("session_once", fmt::format("pick session, retries once: one's own of {}", slots_text), once));
+  all.push_back(counter("once", fmt::format("pick session, retries once: one's own of {}", slots_text), once));
 }
 
 void add_layouts(std::vector<Design>& all, const rule::EngineTraits& engine, int slots) {
@@ -83,7 +82,7 @@ std::string names_of(const std::vector<Design>& all) {
 
 }  // namespace
 
-Design limit() { return by_hand("limit", "the same inserts, nothing counted", true); }
+Design limit() { return by_hand("limit", "the same inserts, nothing counted"); }
 
 Design counter(std::string name, std::string what, const Rule& rule) {
   Design design = by_hand(std::move(name), std::move(what));
@@ -94,9 +93,9 @@ Design counter(std::string name, std::string what, const Rule& rule) {
 }
 
 std::vector<Design> designs(const rule::EngineTraits& engine, int slots) {
-  std::vector<Design> all{limit(), by_hand("count_rows", "counting the rows each time, COUNT(*)", true),
+  std::vector<Design> all{limit(), by_hand("count_rows", "counting the rows each time, COUNT(*)"),
                           by_hand("one_row", "one counter row"),
-                          by_hand("trigger", "one row, kept by a trigger on commit of the insert", true), random_rows()};
+                          by_hand("trigger", "one row, kept by a trigger on the insert"), random_rows()};
   if (engine.one_writer) {
     all.push_back(counter("counter", "a counter of one slot", rule_with(Pick::session, 1)));
     if (slots > 1) {
@@ -108,6 +107,10 @@ std::vector<Design> designs(const rule::EngineTraits& engine, int slots) {
   } else {
     add_picks(all, slots);
   }
+  auto batched = counter("batched", fmt::format("{} adds in one transaction", limits::trial_batch_adds),
+                         rule_with(Pick::session, engine.one_writer ? 1 : slots));
+  batched.adds = limits::trial_batch_adds;
+  all.push_back(std::move(batched));
   add_layouts(all, engine, slots);
   return all;
 }

@@ -15,18 +15,18 @@
 namespace splitcount::measure {
 
 struct Design {
-  std::string name;             ///< [a-z][a-z0-9_]*: its tables in the database begin with it
+  std::string name;
   std::string what;             ///< in a few words
   std::string statements;       ///< its statements in sql/<dialect> are {statements}_add and so on
   std::optional<Rule> rule{};   ///< a counter of ours; unset: tables made by hand
   int slots = 1;                ///< rows that share the count
-  bool inserts = false;         ///< it counts rows, so it inserts one whatever the work is
+  int adds = 1;                 ///< that one transaction of it does
   bool folds = false;           ///< a session of its own folds meanwhile
 };
 
 /// Inserts and counts nothing: what the others are measured against.
 [[nodiscard]] Design limit();
-/// A counter of ours by a rule without a key. `name` is also the counter's.
+/// A counter of ours by a rule without a key.
 [[nodiscard]] Design counter(std::string name, std::string what, const Rule& rule);
 
 /// All ways that an engine has, the limit first; ours with that many slots.

@@ -108,7 +108,9 @@ class Trial {
   void round_is_done() noexcept { ++rounds_; }
 
  private:
-  [[nodiscard]] std::string sql(const Design& design, std::string_view name) const;
+  /// What its tables' names begin with; a counter's name.
+  [[nodiscard]] std::string table_of(const Design& design) const;
+  [[nodiscard]] std::string sql(const Design& design, std::string_view name, bool insert_too = false) const;
   [[nodiscard]] std::string shared(std::string_view name) const {
     return std::string(engine::statement(place_.dialect(), name));
   }
@@ -132,17 +134,27 @@ class Trial {
   std::size_t rounds_ = 0;
 };
 
-std::string Trial::sql(const Design& design, std::string_view name) const {
+/// The names of designs may be words that are reserved for counters, and one may begin like another.
+std::string Trial::table_of(const Design& design) const {
+  return fmt::format("trial_{}", &design - designs_.data());
+}
+
+std::string Trial::sql(const Design& design, std::string_view name, bool insert_too) const {
   const auto dialect = place_.dialect();
-  const auto text = engine::statement(dialect, fmt::format("{}_{}", design.statements, name));
-  const std::array<Placeholder, 3> values{
-      Placeholder{"design", design.name}, Placeholder{"slots", std::to_string(design.slots)},
-      Placeholder{"insert_first", options_.insert_too ? shared("trial_insert_first") : std::string()}};
-  return engine::fill(text, values);
+  const std::string text(engine::statement(dialect, fmt::format("{}_{}", design.statements, name)));
+  const auto insert = [&](std::string_view how) { return insert_too ? shared(how) : std::string(); };
+  const std::vector<Placeholder> values{{"design", table_of(design)},
+                                        {"slots", std::to_string(design.slots)},
+                                        {"insert_first", insert("trial_insert_first")},
+                                        {"insert_many_first", insert("trial_insert_many_first")},
+                                        {"adds", std::to_string(design.adds)}};
+  // The insert comes first, and has the adds as a placeholder of its own.
+  return engine::fill(engine::fill(text, values), values);
 }
 
 std::string add_of(const Design& design) {
   if (!design.rule) return "add";
+  if (design.adds > 1) return "add_batch";
   if (design.rule->pick == Pick::value) return "add_value";
   return design.rule->retries.once ? "add_once" : "add";
 }
@@ -165,7 +177,7 @@ Result<void> Trial::create(const Design& design) {
   if (!connection) return fail(std::move(connection.error()));
   auto done = (*connection)->begin(deadline);
   if (done) done = (*connection)->install();
-  if (done) done = (*connection)->create(design.name, *design.rule);
+  if (done) done = (*connection)->create(table_of(design), *design.rule);
   if (done) return (*connection)->commit();
   (*connection)->rollback();
   return done;
@@ -181,9 +193,12 @@ Result<void> Trial::open_sessions() {
       auto set = (*session)->ask(engine::fill(engine::statement(place_.dialect(), "trial_isolation"), level));
       if (!set) return fail(std::move(set.error()));
     }
-    for (const auto& design : designs_) {  // so a design's number is its statement's
-      auto prepared = (*session)->prepare(sql(design, add_of(design)), parameters);
-      if (!prepared) return fail(std::move(prepared.error()));
+    // So a design's number is that of its add, and `designs_.size()` more that of its add without the insert.
+    for (const bool insert_too : {options_.insert_too, false}) {
+      for (const auto& design : designs_) {
+        auto prepared = (*session)->prepare(sql(design, add_of(design), insert_too), parameters);
+        if (!prepared) return fail(std::move(prepared.error()));
+      }
     }
     sessions_.push_back(*std::move(session));
   }
@@ -226,8 +241,8 @@ void Trial::add(std::size_t session, std::size_t design, Clock::time_point end, 
       return;
     }
     work.latencies_us.push_back(microseconds_since(begun));
-    ++work.adds;
-    if (*done) ++work.waited;
+    work.adds += designs_[design].adds;
+    if (*done) work.waited += designs_[design].adds;
   }
 }
 
@@ -262,7 +277,7 @@ Result<void> Trial::add_by_all(std::size_t design, Gathered& gathered) {
   return {};
 }
 
-/// Transactions that stay open for a moment after their add.
+/// Transactions that stay open for a moment after their add; without the insert, which may wait for its own reasons.
 void Trial::hold(std::size_t session, std::size_t design, Work& work, Crew& crew) {
   auto& console = *sessions_[session];
   console.set_deadline(deadline_in(answer_max));
@@ -271,7 +286,7 @@ void Trial::hold(std::size_t session, std::size_t design, Work& work, Crew& crew
         static_cast<std::int64_t>(session), static_cast<std::int64_t>(counter::draw() >> 33U),
         static_cast<std::int64_t>(i) * options_.sessions + static_cast<std::int64_t>(session) + 1};
     if (auto begun = console.ask(shared("trial_hold")); !begun) return crew.note(std::move(begun.error()));
-    if (auto added = console.run(design, numbers); !added) {
+    if (auto added = console.run(designs_.size() + design, numbers); !added) {
       if (!added.error().retryable || added.error().connection_dead) return crew.note(std::move(added.error()));
       const bool waited = added.error().code == ErrorCode::database_busy || added.error().code == ErrorCode::request_in_flight;
       ++(waited ? work.waited : work.retries);
@@ -283,7 +298,7 @@ void Trial::hold(std::size_t session, std::size_t design, Work& work, Crew& crew
       ++work.retries;
       continue;
     }
-    ++work.adds;
+    work.adds += designs_[design].adds;
   }
 }
 
@@ -295,7 +310,7 @@ Result<void> Trial::hold_by_all(std::size_t design, Gathered& gathered) {
   for (const auto& work : works) {
     gathered.adds += work.adds;
     gathered.waited += work.waited;
-    gathered.tried += work.adds + work.waited + work.retries;
+    gathered.tried += work.adds / designs_[design].adds + work.waited + work.retries;
   }
   return {};
 }
@@ -303,7 +318,7 @@ Result<void> Trial::hold_by_all(std::size_t design, Gathered& gathered) {
 void Trial::fold(const Design& design, const std::stop_token& ended, Crew& crew) {
   auto connection = place_.connect(false, deadline_in(connect_max));
   if (!connection) return crew.note(std::move(connection.error()));
-  auto stored = (*connection)->find(design.name);
+  auto stored = (*connection)->find(table_of(design));
   if (!stored || !*stored) return;
   std::optional<std::int64_t> pages;
   while (!ended.stop_requested()) {
@@ -337,7 +352,7 @@ Result<void> Trial::turn(std::size_t design) {
   const auto& what = designs_[design];
   desk_->set_deadline(deadline_in(answer_max));
   if (auto reset = desk_->ask(shared("trial_reset")); !reset) return fail(std::move(reset.error()));
-  const std::array<Placeholder, 1> name{Placeholder{"design", what.name}};
+  const std::array<Placeholder, 1> name{Placeholder{"design", table_of(what)}};
   const auto size = engine::fill(engine::statement(place_.dialect(), "trial_size"), name);
   const auto bytes = number(size);
   if (!bytes) return fail(bytes.error());
@@ -373,7 +388,7 @@ Measured Trial::measured(std::size_t design) {
   one.deadlocks = gathered.deadlocks;
   one.retries = gathered.retries;
   one.total_us = percentile(gathered.totals_us, 0.5);
-  const auto counted = static_cast<double>(gathered.latencies_us.size());
+  const auto counted = static_cast<double>(gathered.latencies_us.size()) * one.design.adds;
   one.bytes_per_add = counted == 0 ? 0 : static_cast<double>(gathered.bytes) / counted;
   one.total_wrong_by = gathered.wrong_by;
   return one;

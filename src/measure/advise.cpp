@@ -132,9 +132,8 @@ Result<Advice> advise_one_writer(const Target& target, const TrialOptions& optio
   advice.rule = rule_of(Pick::session, 1);
   std::vector<Design> designs{limit()};
   for (const int slots : advice.steps) designs.push_back(step_of(Pick::random, slots));
-  auto batched = counter("batched", fmt::format("1 slot, {} adds in a transaction", limits::trial_batch_adds), advice.rule);
-  batched.adds = limits::trial_batch_adds;
-  designs.push_back(std::move(batched));
+  designs.push_back(
+      batched(counter("batched", fmt::format("1 slot, {} adds in a transaction", limits::trial_batch_adds), advice.rule)));
   auto curve = run_trial(target, designs, options, tell);
   if (!curve) return fail(std::move(curve).error());
   advice.curve = *std::move(curve);

@@ -13,17 +13,20 @@ namespace {
 
 constexpr int article_slots = 11;  // of the article that draws a slot at random
 
-Design by_hand(std::string name, std::string what) {
+Design by_hand(std::string name, std::string what, std::string_view create, std::string_view add, std::string_view total) {
   Design design;
-  design.name = design.statements = std::move(name);
+  design.name = std::move(name);
   design.what = std::move(what);
+  design.create = create;
+  design.add = add;
+  design.total = total;
   return design;
 }
 
 Design random_rows() {
   Design design = by_hand(fmt::format("random_{}", article_slots),
-                          fmt::format("{} rows by hand, one drawn at random for each add", article_slots));
-  design.statements = "random_rows";
+                          fmt::format("{} rows by hand, one drawn at random for each add", article_slots),
+                          "random_rows_create", "random_rows_add", "random_rows_total");
   design.slots = article_slots;
   return design;
 }
@@ -82,20 +85,30 @@ std::string names_of(const std::vector<Design>& all) {
 
 }  // namespace
 
-Design limit() { return by_hand("limit", "the same inserts, nothing counted"); }
+Design limit() { return by_hand("limit", "the same inserts, nothing counted", "limit_create", "limit_add", "limit_total"); }
 
 Design counter(std::string name, std::string what, const Rule& rule) {
-  Design design = by_hand(std::move(name), std::move(what));
-  design.statements = "counter";
+  Design design = by_hand(std::move(name), std::move(what), {}, "counter_add", "counter_total");
+  if (rule.retries.once) design.add = "counter_add_once";
+  if (rule.pick == Pick::value) design.add = "counter_add_value";
   design.rule = rule;
   design.slots = rule.slots;
   return design;
 }
 
+Design batched(Design counter) {
+  counter.add = "counter_add_batch";
+  counter.adds = limits::trial_batch_adds;
+  return counter;
+}
+
 std::vector<Design> designs(const rule::EngineTraits& engine, int slots) {
-  std::vector<Design> all{limit(), by_hand("count_rows", "counting the rows each time, COUNT(*)"),
-                          by_hand("one_row", "one counter row"),
-                          by_hand("trigger", "one row, kept by a trigger on the insert"), random_rows()};
+  std::vector<Design> all{
+      limit(),
+      by_hand("count_rows", "counting the rows each time, COUNT(*)", "count_rows_create", "count_rows_add", "count_rows_total"),
+      by_hand("one_row", "one counter row", "one_row_create", "one_row_add", "one_row_total"),
+      by_hand("trigger", "one row, kept by a trigger on the insert", "trigger_create", "trigger_add", "trigger_total"),
+      random_rows()};
   if (engine.one_writer) {
     all.push_back(counter("counter", "a counter of one slot", rule_with(Pick::session, 1)));
     if (slots > 1) {
@@ -107,10 +120,8 @@ std::vector<Design> designs(const rule::EngineTraits& engine, int slots) {
   } else {
     add_picks(all, slots);
   }
-  auto batched = counter("batched", fmt::format("{} adds in one transaction", limits::trial_batch_adds),
-                         rule_with(Pick::session, engine.one_writer ? 1 : slots));
-  batched.adds = limits::trial_batch_adds;
-  all.push_back(std::move(batched));
+  all.push_back(batched(counter("batched", fmt::format("{} adds in one transaction", limits::trial_batch_adds),
+                                rule_with(Pick::session, engine.one_writer ? 1 : slots))));
   add_layouts(all, engine, slots);
   return all;
 }

@@ -17,7 +17,10 @@ namespace splitcount::measure {
 struct Design {
   std::string name;
   std::string what;             ///< in a few words
-  std::string statements;       ///< its statements in sql/<dialect> are {statements}_add and so on
+  // Its statements in sql/<dialect>:
+  std::string_view create;      ///< its tables; empty for a counter of ours, which the rule creates
+  std::string_view add;
+  std::string_view total;
   std::optional<Rule> rule{};   ///< a counter of ours; unset: tables made by hand
   int slots = 1;                ///< rows that share the count
   int adds = 1;                 ///< that one transaction of it does
@@ -28,6 +31,8 @@ struct Design {
 [[nodiscard]] Design limit();
 /// A counter of ours by a rule without a key.
 [[nodiscard]] Design counter(std::string name, std::string what, const Rule& rule);
+/// The same with limits::trial_batch_adds adds in one transaction.
+[[nodiscard]] Design batched(Design counter);
 
 /// All ways that an engine has, the limit first; ours with that many slots.
 [[nodiscard]] std::vector<Design> designs(const rule::EngineTraits& engine, int slots);

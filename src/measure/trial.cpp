@@ -110,7 +110,7 @@ class Trial {
  private:
   /// What its tables' names begin with; a counter's name.
   [[nodiscard]] std::string table_of(const Design& design) const;
-  [[nodiscard]] std::string sql(const Design& design, std::string_view name, bool insert_too = false) const;
+  [[nodiscard]] std::string sql(const Design& design, std::string_view statement_name, bool insert_too = false) const;
   [[nodiscard]] std::string shared(std::string_view name) const {
     return std::string(engine::statement(place_.dialect(), name));
   }
@@ -139,9 +139,8 @@ std::string Trial::table_of(const Design& design) const {
   return fmt::format("trial_{}", &design - designs_.data());
 }
 
-std::string Trial::sql(const Design& design, std::string_view name, bool insert_too) const {
-  const auto dialect = place_.dialect();
-  const std::string text(engine::statement(dialect, fmt::format("{}_{}", design.statements, name)));
+std::string Trial::sql(const Design& design, std::string_view statement_name, bool insert_too) const {
+  const auto text = shared(statement_name);
   const auto insert = [&](std::string_view how) { return insert_too ? shared(how) : std::string(); };
   const std::vector<Placeholder> values{{"design", table_of(design)},
                                         {"slots", std::to_string(design.slots)},
@@ -150,13 +149,6 @@ std::string Trial::sql(const Design& design, std::string_view name, bool insert_
                                         {"adds", std::to_string(design.adds)}};
   // The insert comes first, and has the adds as a placeholder of its own.
   return engine::fill(engine::fill(text, values), values);
-}
-
-std::string add_of(const Design& design) {
-  if (!design.rule) return "add";
-  if (design.adds > 1) return "add_batch";
-  if (design.rule->pick == Pick::value) return "add_value";
-  return design.rule->retries.once ? "add_once" : "add";
 }
 
 Result<std::int64_t> Trial::number(const std::string& text) {
@@ -168,7 +160,7 @@ Result<std::int64_t> Trial::number(const std::string& text) {
 
 Result<void> Trial::create(const Design& design) {
   if (!design.rule) {
-    auto made = desk_->ask(sql(design, "create"));
+    auto made = desk_->ask(sql(design, design.create));
     if (!made) return fail(std::move(made.error()));
     return {};
   }
@@ -196,7 +188,7 @@ Result<void> Trial::open_sessions() {
     // So a design's number is that of its add, and `designs_.size()` more that of its add without the insert.
     for (const bool insert_too : {options_.insert_too, false}) {
       for (const auto& design : designs_) {
-        auto prepared = (*session)->prepare(sql(design, add_of(design), insert_too), parameters);
+        auto prepared = (*session)->prepare(sql(design, design.add, insert_too), parameters);
         if (!prepared) return fail(std::move(prepared.error()));
       }
     }
@@ -210,9 +202,7 @@ Result<void> Trial::prepare() {
   if (!desk) return fail(std::move(desk.error()));
   desk_ = *std::move(desk);
   desk_->set_deadline(deadline_in(answer_max));
-  for (const auto* name : {"trial_create"}) {
-    if (auto made = desk_->ask(shared(name)); !made) return fail(std::move(made.error()));
-  }
+  if (auto made = desk_->ask(shared("trial_create")); !made) return fail(std::move(made.error()));
   for (const auto& design : designs_) {
     if (auto made = create(design); !made) return made;
   }
@@ -337,7 +327,7 @@ void Trial::fold(const Design& design, const std::stop_token& ended, Crew& crew)
 }
 
 Result<void> Trial::read_totals(const Design& design, Gathered& gathered) {
-  auto prepared = desk_->prepare(sql(design, "total"), 0);
+  auto prepared = desk_->prepare(sql(design, design.total), 0);
   if (!prepared) return fail(std::move(prepared.error()));
   for (int i = 0; i < total_reads; ++i) {
     const auto begun = Clock::now();
@@ -356,7 +346,7 @@ Result<void> Trial::turn(std::size_t design) {
   const auto size = engine::fill(engine::statement(place_.dialect(), "trial_size"), name);
   const auto bytes = number(size);
   if (!bytes) return fail(bytes.error());
-  const auto before = number(sql(what, "total"));
+  const auto before = number(sql(what, what.total));
   if (!before) return fail(before.error());
   const auto adds_before = gathered.adds;
   if (auto done = add_by_all(design, gathered); !done) return done;
@@ -367,7 +357,7 @@ Result<void> Trial::turn(std::size_t design) {
   if (!place_.traits().one_writer) {
     if (auto done = hold_by_all(design, gathered); !done) return done;
   }
-  const auto after = number(sql(what, "total"));
+  const auto after = number(sql(what, what.total));
   if (!after) return fail(after.error());
   gathered.wrong_by += *after - *before - (gathered.adds - adds_before);
   return read_totals(what, gathered);

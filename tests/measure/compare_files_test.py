@@ -1,0 +1,60 @@
+"""compare and advise on SQLite: in a file of their own beside the database's, which may not be there yet."""
+import json
+import os
+import subprocess
+import time
+
+import support
+
+
+class FileTest(support.Case):
+    """The same on SQLite, beside a file that may not be there yet."""
+
+    def test_totals_are_exact_and_nothing_is_left(self):
+        self.run_program("define", "hits")
+        before = sorted(os.listdir(self.folder))
+        answer = self.run_program("compare", "--sessions", "3", "--seconds", "1", "--rounds", "1", "--json")
+        self.assertEqual(answer.code, support.DONE, answer)
+        designs = {one["name"]: one for one in json.loads(answer.out)["designs"]}
+        self.assertTrue(all(one["exact"] and one["adds"] > 0 for one in designs.values()), designs)
+        self.assertLessEqual({"limit", "count_rows", "one_row", "trigger", "random_11", "counter", "once", "batched"}, set(designs))
+        self.assertEqual(sorted(os.listdir(self.folder)), before)
+
+    def test_one_slot_is_right_and_batches_help(self):
+        answer = self.run_program("advise", "--sessions", "2", "--seconds", "1", "--rounds", "1", "--json")
+        self.assertEqual(answer.code, support.DONE, answer)
+        advice = json.loads(answer.out)["advice"]
+        self.assertEqual(advice["slots"], 1)
+        self.assertEqual(advice["define"], "splitcount define NAME")
+        self.assertIn("one writer", advice["sentence"])
+
+    def test_a_killed_run_is_cleaned_up_after(self):
+        process = subprocess.Popen([support.PROGRAM, "--db", "mine.db", "compare", "--sessions", "2", "--seconds", "60"],
+                                   cwd=self.folder, env=support.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 30
+        while not os.path.exists(os.path.join(self.folder, "mine.db-trial-wal")) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        busy = self.run_program("--db", "mine.db", "compare", "--sessions", "1", "--seconds", "1")
+        self.assertEqual(busy.code, support.FAILED)
+        self.assertIn("another trial is running", busy.err)
+        process.kill()
+        process.wait()
+        self.assertIn("mine.db-trial", os.listdir(self.folder))
+        again = self.run_program("--db", "mine.db", "compare", "--sessions", "1", "--seconds", "1", "--rounds", "1", "--designs", "counter")
+        self.assertEqual(again.code, support.DONE, again)
+        self.assertEqual([name for name in os.listdir(self.folder) if "mine.db" in name], [])
+
+    def test_a_file_of_that_name_that_is_not_ours(self):
+        precious = os.path.join(self.folder, "mine.db-trial")
+        with open(precious, "w") as file:
+            file.write("precious")
+        answer = self.run_program("--db", "mine.db", "compare", "--sessions", "1", "--seconds", "1")
+        self.assertEqual(answer.code, support.FAILED, answer)
+        self.assertIn("none of ours", answer.err)
+        with open(precious) as file:
+            self.assertEqual(file.read(), "precious")
+
+    def test_there_is_one_isolation_level(self):
+        answer = self.run_program("compare", "--isolation", "serializable")
+        self.assertEqual(answer.code, support.FAILED, answer)
+        self.assertIn("one isolation level", answer.err)

@@ -12,11 +12,11 @@ CREATE FUNCTION {schema}.{add}({key_parameter}amount bigint DEFAULT 1, request_i
 REVOKE ALL ON FUNCTION {schema}.{add}({add_types}) FROM PUBLIC;
 
 -- The same for the library: it says the slot, and -1 minus the slot for a replay. NULL, and nothing is written, where the
--- rule in splitcount_counters is another one than the caller goes by (rule_version, rule_created).
+-- rule in splitcount_counters is another one than the caller goes by (_rule_version, _rule_created).
 
 -- name: add_one_function
 CREATE FUNCTION {schema}.{add_one}({key_parameter}amount bigint, request_id text, value bigint, slot integer,
-  rule_version bigint, rule_created timestamptz) RETURNS integer
+  _rule_version bigint, _rule_created timestamptz) RETURNS integer
 {add_body}
 REVOKE ALL ON FUNCTION {schema}.{add_one}({add_types}, bigint, timestamptz) FROM PUBLIC;
 
@@ -24,7 +24,7 @@ REVOKE ALL ON FUNCTION {schema}.{add_one}({add_types}, bigint, timestamptz) FROM
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off{lock_timeout} AS $function$
 #variable_conflict use_column
 DECLARE
-  {declare_key}_amount CONSTANT bigint := coalesce(amount, 1);
+  {declare_key}_amount CONSTANT bigint := amount;
   _id CONSTANT text := request_id;
   _value CONSTANT bigint := value;
   _slot integer := slot;
@@ -34,6 +34,9 @@ BEGIN
   {check_key}
   {check_request_id}
   {check_value}
+  IF _amount IS NULL THEN
+    PERFORM {refuse}({amount_missing});
+  END IF;
   IF _slot NOT BETWEEN 0 AND {slots_number} - 1 THEN
     PERFORM {refuse}({slot_outside});
   END IF;
@@ -45,7 +48,7 @@ END $function$;
 
 -- name: check_rule
 IF NOT EXISTS (SELECT 1 FROM {schema}.splitcount_counters AS _c
-                 WHERE _c.name = {name} AND _c.version = rule_version AND _c.created_at = rule_created) THEN
+                 WHERE _c.name = {name} AND _c.version = _rule_version AND _c.created_at = _rule_created) THEN
     RETURN NULL;
   END IF;
 
@@ -80,6 +83,9 @@ IF _value IS NOT NULL THEN
 
 -- name: slot_outside
 'slot_missing: this slot is outside the rule, which has slots 0 to ' || {slots_number} - 1
+
+-- name: amount_missing
+'amount_invalid: the amount is NULL; leave it out for 1'
 
 -- name: key_wrong
 'key_invalid: a key has 1 to 768 bytes'
@@ -120,10 +126,11 @@ _slot := coalesce(_slot, {fixed_slot});
 -- name: fixed_value_many
 {refuse}({value_missing})::integer
 
--- Picks that take a slot that nobody holds: they begin with the session's own.
+-- Picks that take a slot that nobody holds: they begin with the session's own. Anybody may set the setting; what it says is
+-- brought into the range of numbers.
 
 -- name: choose_floating
-_own := coalesce(nullif(current_setting('splitcount.session', true), '')::integer, {schema}.splitcount_session()) % {slots_number};
+_own := (coalesce(nullif(current_setting('splitcount.session', true), '')::integer, {schema}.splitcount_session()) & 1023) % {slots_number};
 
 -- `slot =` and not `ctid =` uses what this finds: the row that is locked may be newer than the statement's snapshot.
 
@@ -242,13 +249,13 @@ PERFORM {refuse}(CASE WHEN EXISTS (SELECT 1 FROM {schema}.{slots} WHERE {key} = 
 'key_missing: this key has no rows; missing is error, so define has to create them'
 
 -- Many adds in one statement, all or nothing. One row comes back for each, and none at all where the rule in
--- splitcount_counters is another one than the caller goes by (rule_version, rule_created). Adds of one slot are merged,
+-- splitcount_counters is another one than the caller goes by (_rule_version, _rule_created). Adds of one slot are merged,
 -- and their sum has to lie within 64 bits. Rows are picked and written one after the other, in the order of their keys:
 -- the query below OFFSET 0 hands them over one by one.
 
 -- name: add_many_function
 CREATE FUNCTION {schema}.{add_many}(keys text[], amounts bigint[], request_ids text[] DEFAULT NULL,
-  slots integer[] DEFAULT NULL, rule_version bigint DEFAULT NULL, rule_created timestamptz DEFAULT NULL)
+  slots integer[] DEFAULT NULL, _rule_version bigint DEFAULT NULL, _rule_created timestamptz DEFAULT NULL)
 RETURNS TABLE (item integer, slot integer, replay boolean)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET enable_seqscan = off{lock_timeout} AS $function$
 #variable_conflict use_column
@@ -263,9 +270,9 @@ DECLARE
   _own integer;
   _refusal text;
 BEGIN
-  IF rule_version IS NOT NULL AND NOT EXISTS (
+  IF _rule_version IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM {schema}.splitcount_counters AS _c
-    WHERE _c.name = {name} AND _c.version = rule_version AND _c.created_at = rule_created) THEN
+    WHERE _c.name = {name} AND _c.version = _rule_version AND _c.created_at = _rule_created) THEN
     RETURN;
   END IF;
   SELECT _checked._why INTO _refusal FROM (
@@ -361,8 +368,9 @@ CASE WHEN EXISTS (SELECT 1 FROM {schema}.{slots} WHERE {key} = _adds._key) THEN 
     WHERE _id IS NULL OR (_new_id IS NOT NULL AND _nth = 1)
 
 -- name: note_slots_many
-UPDATE {schema}.{requests} AS _r SET slot = _done._slot FROM unnest(_items, _written) AS _done(_item, _slot)
-  WHERE _r.request_id = _ids[_done._item] AND _r.slot <> _done._slot;
+UPDATE {schema}.{requests} AS _r SET slot = _done._slot
+  FROM unnest(_items, _written) AS _done(_item, _slot) JOIN {adds} ON _adds._item = _done._item
+  WHERE _r.request_id = _adds._id AND _r.slot <> _done._slot;
 
 -- name: replays
 UNION ALL

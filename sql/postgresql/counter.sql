@@ -51,10 +51,10 @@ fillfactor = 10, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_fac
 
 -- name: filler_column
 ,
-  filler character(500) NOT NULL DEFAULT ''
+  _filler character(500) NOT NULL DEFAULT ''
 
 -- name: filler_plain
-ALTER TABLE {schema}.{slots} ALTER COLUMN filler SET STORAGE PLAIN;
+ALTER TABLE {schema}.{slots} ALTER COLUMN _filler SET STORAGE PLAIN;
 
 -- What a total is taken from.
 

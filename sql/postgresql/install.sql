@@ -88,7 +88,7 @@ BEGIN
   IF _drawn IS NULL OR _drawn = '' THEN
     _drawn := set_config('splitcount.draw', floor(random() * 4294967296)::bigint::text, true);
   END IF;
-  RETURN _drawn::bigint;
+  RETURN _drawn::bigint & 4294967295;  -- anybody may set it
 END $function$;
 
 -- FNV-1a, 32 bits, over the bytes of the id.

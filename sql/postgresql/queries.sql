@@ -1,9 +1,12 @@
--- What the library sends. Names carry their schema, since a caller's search_path is the caller's.
+-- What the library sends. Names carry their schema, since a caller's search_path is the caller's. The operands of each
+-- operator and the arguments of each function have the very types that one of PostgreSQL's own takes: that one comes first,
+-- while a better fit in another schema of the search_path would be called with the rights of whoever counts.
 
--- The second limit ends a transaction whose client has gone without a word, so that it holds its locks no longer.
+-- NULL within an array's text means NULL whatever the server's setting. The second limit ends a transaction whose client has gone without a word, so that it holds its locks no longer.
 
 -- name: begin
 BEGIN ISOLATION LEVEL READ COMMITTED;
+SET LOCAL array_nulls = on;
 SET LOCAL lock_timeout = {wait_ms};
 SET LOCAL idle_in_transaction_session_timeout = {idle_ms}
 
@@ -30,7 +33,7 @@ SELECT pg_catalog.pg_advisory_xact_lock(7392, 0);
 -- name: schema_in_use
 SELECT pg_catalog.quote_ident(n.nspname) FROM pg_catalog.pg_class AS c
 JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-WHERE c.oid = pg_catalog.to_regclass('splitcount_schema')
+WHERE c.oid = pg_catalog.to_regclass('splitcount_schema')::oid
 
 -- name: schema_for_new
 SELECT pg_catalog.quote_ident(pg_catalog.current_schema()), pg_catalog.current_setting('server_encoding'),
@@ -46,7 +49,7 @@ SELECT kind, name FROM (
   UNION ALL SELECT 'function', p.proname, p.pronamespace FROM pg_catalog.pg_proc AS p
   UNION ALL SELECT 'type', t.typname, t.typnamespace FROM pg_catalog.pg_type AS t
 ) AS objects
-WHERE name = ANY ($1::text[]) AND namespace = pg_catalog.to_regnamespace($2)
+WHERE name = ANY ($1::text[]) AND namespace = pg_catalog.to_regnamespace($2)::oid
 ORDER BY kind = 'type', name LIMIT 1
 
 -- name: counters_left
@@ -61,10 +64,10 @@ SELECT name, version, key_column, slots, pick, missing, retries, window_seconds,
 FROM {schema}.splitcount_counters WHERE name = $1
 
 -- name: created_us
-(extract(epoch FROM created_at) * 1000000)::bigint
+(extract(epoch FROM created_at) * 1000000::numeric)::bigint
 
 -- name: now_us
-(extract(epoch FROM pg_catalog.statement_timestamp()) * 1000000)::bigint
+(extract(epoch FROM pg_catalog.statement_timestamp()) * 1000000::numeric)::bigint
 
 -- name: counter_is_current
 SELECT version = $2::bigint AND {created_us} = $3::bigint FROM {schema}.splitcount_counters WHERE name = $1
@@ -80,11 +83,11 @@ SELECT count(*) FROM _new
 
 -- name: apply
 SELECT item, slot, replay FROM {schema}.{add_many}($1::text[], $2::bigint[], $3::text[], $4::integer[], $5::bigint,
-  'epoch'::timestamptz + $6::bigint * interval '1 microsecond')
+  'epoch'::timestamptz + interval '1 microsecond' * $6::bigint::double precision)
 
 -- name: apply_one
 SELECT {schema}.{add_one}({key_at_six}$1::bigint, $2, NULL, $3::integer, $4::bigint,
-  'epoch'::timestamptz + $5::bigint * interval '1 microsecond')
+  'epoch'::timestamptz + interval '1 microsecond' * $5::bigint::double precision)
 
 -- name: total
 SELECT sum(n), count(*), {now_us} FROM {rows} AS _rows

@@ -153,6 +153,7 @@ void CounterSql::add_check_fragments() {
   put_statement("no_row_many", has_key_ ? "no_row_with_key_many" : "no_slot");
   put_statement("slot_outside", "slot_outside");
   put_statement("key_wrong", "key_wrong");
+  put_statement("amount_missing", "amount_missing");
   put_statement("id_refused", "id_refused");
   put_statement("id_wrong", "id_wrong");
   put_statement("id_conflict", "id_conflict");

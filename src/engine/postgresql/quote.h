@@ -6,8 +6,7 @@
 
 namespace splitcount::engine::postgresql {
 
-/// A name as it is where that is plain ([a-z_][a-z0-9_]*), else in double quotes. The rule's names are plain, and no
-/// reserved words.
+/// A name as it is where that is plain ([a-z_][a-z0-9_]*) and no word that PostgreSQL needs quoted, else in double quotes.
 [[nodiscard]] std::string quote_name(std::string_view name);
 
 /// A text literal, whatever standard_conforming_strings is. The text holds no NUL.

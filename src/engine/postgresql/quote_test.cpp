@@ -7,6 +7,7 @@ namespace {
 
 TEST(PostgresqlQuote, LeavesPlainNamesAndQuotesOthers) {
   EXPECT_EQ(quote_name("page_views"), "page_views");
+  EXPECT_EQ(quote_name("position"), "\"position\"");
   EXPECT_EQ(quote_name("Page"), "\"Page\"");
   EXPECT_EQ(quote_name("a\"b"), "\"a\"\"b\"");
   EXPECT_EQ(quote_name(""), "\"\"");

@@ -76,8 +76,7 @@ Result<ExitCode> run_advise(const Request& request, Session& session) {
   auto report = report_of(request.trial, *target, session);
   const auto steps = measure::steps_for(request.pick.value_or(Pick::session), report.options.sessions).size();
   const std::size_t designs = target->traits().one_writer ? 5 : steps + (request.pick ? 1 : 7);
-  announce(report, designs);
-  auto advice = with_progress([&](const auto& tell) { return measure::advise(*target, report.options, request.pick, tell); });
+  auto advice = with_progress(report, designs, [&](const auto& tell) { return measure::advise(*target, report.options, request.pick, tell); });
   if (!advice) return fail(std::move(advice).error());
   if (advice->stopped) {
     Output::note("stopped before there was anything to go by; the trial's tables are removed");
@@ -121,9 +120,9 @@ Verb advise_verb() {
           "Tries slot counts with many sessions at once on this database, shows the curve, and gives the define command to copy.\n"
           "More slots are taken only where they bring a tenth or more, and only where each half of the rounds says the same\n"
           "within a step; else it says that the machine is too noisy to tell. It works in tables of its own and removes them.",
-          "  splitcount advise\n"
-          "  splitcount advise --sessions 16 --seconds 1\n"
-          "  splitcount advise --pick value --json",
+          "  splitcount advise --sessions 4 --seconds 1 --rounds 1\n"
+          "  splitcount --db postgresql://app@localhost/shop advise\n"
+          "  splitcount --db postgresql:service=shop advise --pick value --json",
           declare, read};
 }
 

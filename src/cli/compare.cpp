@@ -85,8 +85,7 @@ Result<ExitCode> run_compare(const Request& request, Session& session) {
     all = *std::move(selected);
   }
   auto report = report_of(request.trial, *target, session);
-  announce(report, all.size());
-  auto result = with_progress([&](const auto& tell) { return measure::run_trial(*target, all, report.options, tell); });
+  auto result = with_progress(report, all.size(), [&](const auto& tell) { return measure::run_trial(*target, all, report.options, tell); });
   if (!result) return fail(std::move(result).error());
   report.result = *std::move(result);
   if (report.result.rounds == 0) {
@@ -127,9 +126,9 @@ Verb compare_verb() {
           "share of the limit (the same inserts with nothing counted), how long an add takes, how many adds waited for a\n"
           "lock, and whether the total was exact. It works in tables of its own (PostgreSQL: the schema splitcount_trial;\n"
           "SQLite: a file beside the database) and removes them. It loads the server: not in busy hours.",
-          "  splitcount compare\n"
-          "  splitcount compare --sessions 16 --seconds 2 --designs one_row,random_11,session,journal\n"
-          "  splitcount compare --isolation serializable --json",
+          "  splitcount compare --sessions 4 --seconds 1 --rounds 1 --designs one_row,counter\n"
+          "  splitcount --db postgresql://app@localhost/shop compare\n"
+          "  splitcount --db postgresql:service=shop compare --isolation serializable --designs random,session,journal --json",
           declare, read};
 }
 

@@ -101,10 +101,10 @@ TrialReport report_of(const TrialRequest& request, const measure::Target& target
   return report;
 }
 
-void announce(const TrialReport& report, std::size_t designs) {
-  Output::note(fmt::format("{}, {} each, {}: about {}", counted(static_cast<std::int64_t>(designs), "design"),
-                           counted(report.options.rounds, "turn"), counted(report.options.sessions, "session"),
-                           duration_text(measure::estimate(report.options, designs))));
+std::string estimate_text(const TrialReport& report, std::size_t designs) {
+  return fmt::format("{}, {} each, {}: about {}", counted(static_cast<std::int64_t>(designs), "design"),
+                     counted(report.options.rounds, "turn"), counted(report.options.sessions, "session"),
+                     duration_text(measure::estimate(report.options, designs)));
 }
 
 std::string progress_text(const measure::TrialProgress& progress) {

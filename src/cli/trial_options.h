@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <cli/app.h>
@@ -27,15 +28,17 @@ void declare_trial(Command& command);
 
 /// All but the result. From here on Ctrl-C ends the trial, and not the program.
 [[nodiscard]] TrialReport report_of(const TrialRequest& request, const measure::Target& target, const Session& session);
-/// Says how long it will take.
-void announce(const TrialReport& report, std::size_t designs);
-
 [[nodiscard]] std::string progress_text(const measure::TrialProgress& progress);
-/// Runs `trial`, which takes what measure::run_trial calls, with progress on a terminal.
+/// How long so many designs will take, for the user's eyes.
+[[nodiscard]] std::string estimate_text(const TrialReport& report, std::size_t designs);
+
+/// Runs `trial`, which takes what measure::run_trial calls. Says how long it will take when it begins, which is when
+/// nothing has been refused; shows progress on a terminal.
 template <class Trial>
-auto with_progress(const Trial& trial) {
+auto with_progress(const TrialReport& report, std::size_t designs, const Trial& trial) {
   ProgressLine line;
-  return trial([&line](const measure::TrialProgress& progress) {
+  return trial([&line, &report, designs, is_begun = false](const measure::TrialProgress& progress) mutable {
+    if (!std::exchange(is_begun, true)) Output::note(estimate_text(report, designs));
     line.draw_if_terminal(progress_text(progress));
   });
 }

@@ -134,7 +134,7 @@ Result<void> Command::hand_over(std::vector<std::string> taken) {
 Result<void> Command::check_arguments() const {
   std::size_t most = 0;
   for (const auto& argument : expected_) {
-    if (arguments_.size() < most + argument.least)
+    if (argument.least > 0 && arguments_.size() < most + argument.least)
       return fail(ErrorCode::invalid_argument, fmt::format("{} is missing: {}", argument.name, usage()));
     most = argument.most > SIZE_MAX - most ? SIZE_MAX : most + argument.most;
   }

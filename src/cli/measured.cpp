@@ -108,4 +108,38 @@ std::string advise_json(const TrialReport& report, const measure::Advice& advice
   return text_of(json);
 }
 
+std::string locks_json(const measure::LocksHeld& locks, std::string_view engine) {
+  return text_of(Json{{"one_row", locks.one_row},
+                      {"two_slots", locks.two_slots},
+                      {"lock", locks.is_of_database ? "database" : "row"},
+                      {"engine", engine}});
+}
+
+std::string waiters_json(const std::vector<measure::Waiter>& waiters, const std::string& why_none) {
+  Json list = Json::array();
+  for (const auto& waiter : waiters) {
+    list.push_back(Json{{"pid", waiter.process},
+                        {"blocked_by", waiter.blocked_by},
+                        {"counter", waiter.counter},
+                        {"table", waiter.table},
+                        {"since", waiter.since.empty() ? Json(nullptr) : Json(waiter.since)},
+                        {"seconds", waiter.seconds},
+                        {"statement", waiter.statement ? Json(*waiter.statement) : Json(nullptr)}});
+  }
+  return text_of(Json{{"waits", list}, {"why_none", why_none.empty() ? Json(nullptr) : Json(why_none)}});
+}
+
+std::string pages_json(const measure::SlotPages& pages) {
+  return text_of(Json{{"counter", pages.counter},
+                      {"key", pages.key ? Json(*pages.key) : Json(nullptr)},
+                      {"slots", pages.slots},
+                      {"pages", pages.pages},
+                      {"layout", rule::to_text(pages.layout)},
+                      {"page_bytes", pages.page_bytes},
+                      {"table_bytes", pages.table_bytes},
+                      {"index_bytes", pages.index_bytes},
+                      {"slot_bytes", pages.slot_bytes},
+                      {"slot_bytes_compact", pages.slot_bytes_compact}});
+}
+
 }  // namespace splitcount::cli

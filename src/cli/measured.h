@@ -3,8 +3,11 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <measure/advise.h>
+#include <measure/locks.h>
+#include <measure/pages.h>
 #include <measure/trial.h>
 
 namespace splitcount::cli {
@@ -24,5 +27,10 @@ struct TrialReport {
 
 /// The command that defines what is advised.
 [[nodiscard]] std::string define_command(const TrialReport& report, const measure::Advice& advice);
+
+[[nodiscard]] std::string locks_json(const measure::LocksHeld& locks, std::string_view engine);
+/// `why_none`: empty where somebody may wait.
+[[nodiscard]] std::string waiters_json(const std::vector<measure::Waiter>& waiters, const std::string& why_none);
+[[nodiscard]] std::string pages_json(const measure::SlotPages& pages);
 
 }  // namespace splitcount::cli

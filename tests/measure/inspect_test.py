@@ -89,8 +89,8 @@ class Live(Case):
     def test_a_prepared_transaction_that_holds_a_slot(self):
         preparing = self.session()
         preparing.run("BEGIN; SELECT hits_add(); PREPARE TRANSACTION 'held'")
-        self.addCleanup(self.sql, "ROLLBACK PREPARED 'held'")
         self.wait_with("SET lock_timeout = '60s'; SELECT hits_add()")
+        self.addCleanup(self.sql, "ROLLBACK PREPARED 'held'")
         (wait,) = self.waits()
         self.assertEqual(wait["blocked_by"], [0])
         self.assertIn("prepared", self.ok("inspect", "locks", "--live"))
@@ -176,9 +176,9 @@ class Pages(Case):
         self.assertEqual(self.pages("views", "/home")["pages"], expected)
 
     def test_a_schema_with_a_hostile_name(self):
-        self.sql("""CREATE SCHEMA "it's ""one\"" """)
-        self.addCleanup(self.sql, """DROP SCHEMA "it's ""one\"" CASCADE""")
-        self.sql(f"""ALTER DATABASE {self.name} SET search_path = "it's ""one\"" """)
+        self.sql("""CREATE SCHEMA "it's ""one" """)
+        self.addCleanup(self.sql, """DROP SCHEMA "it's ""one" CASCADE""")
+        self.sql(f"""ALTER DATABASE {self.name} SET search_path = "it's ""one" """)
         self.addCleanup(self.sql, f"ALTER DATABASE {self.name} RESET search_path")
         self.define("hits", "--slots", "4", "--layout", "padded")
         self.assertEqual(self.pages("hits")["pages"], 4)

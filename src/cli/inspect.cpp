@@ -140,7 +140,7 @@ std::string pages_answer(const measure::SlotPages& pages) {
   std::string text = fmt::format("{} {} on {} of {} bytes, layout {}\n", counted(pages.slots, "slot"),
                                  pages.slots == 1 ? "lies" : "lie", counted(pages.pages, "page"), grouped(pages.page_bytes),
                                  rule::to_text(pages.layout));
-  text += fmt::format("a slot takes  {} bytes", grouped(pages.slot_bytes));
+  text += fmt::format("a slot takes {} bytes", grouped(pages.slot_bytes));
   if (pages.slot_bytes != pages.slot_bytes_compact) text += fmt::format(", and compact {}", grouped(pages.slot_bytes_compact));
   text += fmt::format("\nthe table has {} bytes", grouped(pages.table_bytes));
   if (pages.index_bytes > 0) text += fmt::format(", and its index {}", grouped(pages.index_bytes));

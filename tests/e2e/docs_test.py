@@ -1,6 +1,8 @@
-"""docs/cli.md tells the truth: its transcripts are what really happens, and its lists are complete.
+"""docs/cli.md and docs/two-articles.md tell the truth: their transcripts are what really happens, and lists are complete.
 
-    SPLITCOUNT_PROGRAM=… python3 docs_test.py rewrite        puts what happens into the page, for a change on purpose
+    SPLITCOUNT_PROGRAM=… python3 docs_test.py rewrite        puts what happens into the pages, for a change on purpose
+
+Blocks of the kind `console` run here; those of the kind `console postgresql` run in tests/postgresql.
 """
 import os
 import re
@@ -12,6 +14,7 @@ from support import PROGRAM, SOURCE, Case, environment
 from verbs_test import VERBS
 
 DOCS = SOURCE / "docs" / "cli.md"
+ARTICLES = SOURCE / "docs" / "two-articles.md"
 # What differs from run to run and from machine to machine.
 VARIES = [
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", "TIME"),
@@ -27,34 +30,64 @@ def settled(text):
     return re.sub(r" +", " ", text)
 
 
-BLOCK = re.compile(r"^```console\n(.*?)^```$", re.M | re.S)
-
-
 def transcript(block):
-    """(command, what it printed) of one console block, in order. All blocks share one folder."""
-    parts = [part.partition("\n") for part in re.split(r"^\$ ", block, flags=re.M)[1:]]
-    return [(command, printed) for command, _, printed in parts]
+    """(command, what it printed) of one console block, in order. A command goes on after a backslash, and to the end of
+    a here-document."""
+    line = r"[^\n]*\n"
+    command = rf"((?:[^\n]*\\\n)*(?:[^\n]*<<'(\w+)'{line}(?:{line})*?\2\n|{line}))(.*)"
+    parts = [re.match(command, part, re.S) for part in re.split(r"^\$ ", block, flags=re.M)[1:]]
+    return [(part.group(1).rstrip("\n"), part.group(3)) for part in parts]
 
 
-class Docs(Case):
-    def setUp(self):
-        super().setUp()
+class Page:
+    """The transcripts of one page, of one kind. All of them share one folder."""
+
+    def __init__(self, path, kind=""):
+        self.path, self.block = path, re.compile(rf"^```console{kind}\n(.*?)^```$", re.M | re.S)
+
+    def entries(self):
+        return [entry for block in self.block.findall(self.path.read_text()) for entry in transcript(block)]
+
+    def rewrite(self, at_the_prompt):
+        def happens(match):
+            entries = [f"$ {command}\n{at_the_prompt(command)}" for command, _ in transcript(match.group(1))]
+            return match.group(0).split("\n")[0] + "\n" + "".join(entries) + "```"
+
+        self.path.write_text(self.block.sub(happens, self.path.read_text()))
+
+
+class Prompt:
+    """For a Case: a shell in its folder, with the program on its PATH."""
+
+    def make_prompt(self, **variables):
         self.path("bin").mkdir()
         os.symlink(PROGRAM, self.path("bin") / "splitcount")
+        self.copy_log()
+        self.variables = {"PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}", **variables}
 
     def at_the_prompt(self, command):
         done = subprocess.run(["bash", "-c", command], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, timeout=60, check=False,
-                              env=environment(PATH=f"{self.folder / 'bin'}:{os.environ['PATH']}"))
+                              stderr=subprocess.STDOUT, text=True, timeout=120, check=False, env=environment(**self.variables))
         return done.stdout
 
-    def test_each_transcript_is_what_happens(self):
-        self.copy_log()
-        tried = [entry for block in BLOCK.findall(DOCS.read_text()) for entry in transcript(block)]
-        self.assertGreater(len(tried), 30)
+    def assert_true(self, page, least):
+        tried = page.entries()
+        self.assertGreaterEqual(len(tried), least)
         for command, printed in tried:
             with self.subTest(command):
                 self.assertEqual(settled(self.at_the_prompt(command)), settled(printed))
+
+
+class Docs(Prompt, Case):
+    def setUp(self):
+        super().setUp()
+        self.make_prompt()
+
+    def test_each_transcript_is_what_happens(self):
+        self.assert_true(Page(DOCS), 30)
+
+    def test_each_transcript_of_the_articles_is_what_happens(self):
+        self.assert_true(Page(ARTICLES), 10)
 
     def test_each_verb_has_a_section_with_json(self):
         sections = dict(re.findall(r"^### (\w+)\n(.*?)(?=^##|\Z)", DOCS.read_text(), re.M | re.S))
@@ -80,16 +113,11 @@ class Docs(Case):
 
 
 def rewrite():
-    docs = Docs("test_each_transcript_is_what_happens")
-    docs.setUp()
-    docs.copy_log()
-
-    def happens(match):
-        entries = [f"$ {command}\n{docs.at_the_prompt(command)}" for command, _ in transcript(match.group(1))]
-        return "```console\n" + "".join(entries) + "```"
-
-    DOCS.write_text(BLOCK.sub(happens, DOCS.read_text()))
-    docs.doCleanups()
+    for page in (Page(DOCS), Page(ARTICLES)):
+        docs = Docs("test_each_transcript_is_what_happens")
+        docs.setUp()
+        page.rewrite(docs.at_the_prompt)
+        docs.doCleanups()
 
 
 if __name__ == "__main__":

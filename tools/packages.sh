@@ -29,6 +29,8 @@ packages_test=(
   python3             # tools/check, the end-to-end tests, examples/any_language.py
   sqlite3             # counting from outside, as any other program would
   python3-psycopg2    # the same on PostgreSQL
+  chromium            # looks at the page of --report, as people do
+  fonts-dejavu-core   # letters for it
   libdbd-pg-perl      # examples/postgresql/prize.pl
   libevent-2.1-7      # pgbouncer needs it
   libc-ares2          # and this

@@ -6,6 +6,7 @@
 
 #include <base/text.h>
 #include <cli/measured.h>
+#include <cli/report.h>
 #include <cli/table.h>
 #include <cli/trial_options.h>
 #include <cli/verbs.h>
@@ -71,6 +72,7 @@ bool is_wrong(const measure::TrialResult& result) {
 }
 
 Result<ExitCode> run_advise(const Request& request, Session& session) {
+  if (auto writable = check_report(request.trial.report); !writable) return fail(std::move(writable).error());
   auto target = measure::Target::open(session.dsn.text);
   if (!target) return fail(std::move(target).error());
   auto report = report_of(request.trial, *target, session);
@@ -83,8 +85,11 @@ Result<ExitCode> run_advise(const Request& request, Session& session) {
     return ExitCode::partial;
   }
   report.result = advice->curve;
-  session.out.print(session.out.json() ? advise_json(report, *advice) : answer(report, *advice, session.out.terminal()));
-  return is_wrong(advice->curve) || is_wrong(advice->picks) ? ExitCode::difference : ExitCode::done;
+  const auto json = advise_json(report, *advice);
+  session.out.print(session.out.json() ? json : answer(report, *advice, session.out.terminal()));
+  const bool reported = is_reported(request.trial.report, json);
+  if (is_wrong(advice->curve) || is_wrong(advice->picks)) return ExitCode::difference;
+  return reported ? ExitCode::done : ExitCode::failed;
 }
 
 void declare(Command& command) {
@@ -120,7 +125,7 @@ Verb advise_verb() {
           "Tries slot counts with many sessions at once on this database, shows the curve, and gives the define command to copy.\n"
           "More slots are taken only where they bring a tenth or more, and only where each half of the rounds says the same\n"
           "within a step; else it says that the machine is too noisy to tell. It works in tables of its own and removes them.",
-          "  splitcount advise --sessions 4 --seconds 1 --rounds 1\n"
+          "  splitcount advise --sessions 4 --seconds 1 --rounds 1 --report advice.html\n"
           "  splitcount --db postgresql://app@localhost/shop advise\n"
           "  splitcount --db postgresql:service=shop advise --pick value --json",
           declare, read};

@@ -7,6 +7,7 @@
 #include <base/limits.h>
 #include <base/text.h>
 #include <cli/measured.h>
+#include <cli/report.h>
 #include <cli/table.h>
 #include <cli/trial_options.h>
 #include <cli/verbs.h>
@@ -70,6 +71,7 @@ bool is_ours_wrong(const measure::TrialResult& result) {
 }
 
 Result<ExitCode> run_compare(const Request& request, Session& session) {
+  if (auto writable = check_report(request.trial.report); !writable) return fail(std::move(writable).error());
   auto target = measure::Target::open(session.dsn.text);
   if (!target) return fail(std::move(target).error());
   const int slots = request.slots.value_or(target->traits().one_writer
@@ -92,9 +94,12 @@ Result<ExitCode> run_compare(const Request& request, Session& session) {
     Output::note("stopped before a round was done; the trial's tables are removed");
     return ExitCode::partial;
   }
-  session.out.print(session.out.json() ? compare_json(report) : answer(report, session.out.terminal()));
+  const auto json = compare_json(report);
+  session.out.print(session.out.json() ? json : answer(report, session.out.terminal()));
+  const bool reported = is_reported(request.trial.report, json);
   if (report.result.stopped) Output::note("stopped by a signal; the rounds that were done are shown, and the trial's tables are removed");
   if (is_ours_wrong(report.result)) return ExitCode::difference;
+  if (!reported) return ExitCode::failed;
   return report.result.stopped ? ExitCode::partial : ExitCode::done;
 }
 
@@ -126,7 +131,7 @@ Verb compare_verb() {
           "share of the limit (the same inserts with nothing counted), how long an add takes, how many adds waited for a\n"
           "lock, and whether the total was exact. It works in tables of its own (PostgreSQL: the schema splitcount_trial;\n"
           "SQLite: a file beside the database) and removes them. It loads the server: not in busy hours.",
-          "  splitcount compare --sessions 4 --seconds 1 --rounds 1 --designs one_row,counter\n"
+          "  splitcount compare --sessions 4 --seconds 1 --rounds 1 --designs one_row,counter --report compare.html\n"
           "  splitcount --db postgresql://app@localhost/shop compare\n"
           "  splitcount --db postgresql:service=shop compare --isolation serializable --designs random,session,journal --json",
           declare, read};

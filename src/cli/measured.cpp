@@ -33,6 +33,7 @@ Json of(const measure::Measured& one) {
   adds["rounds"] = one.adds_per_second;
   return Json{{"name", one.design.name},
               {"what", one.design.what},
+              {"ours", one.design.rule.has_value()},
               {"slots", one.design.slots},
               {"adds_per_second", adds},
               {"of_limit", of(one.of_limit)},

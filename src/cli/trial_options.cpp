@@ -7,6 +7,7 @@
 
 #include <base/limits.h>
 #include <base/text.h>
+#include <cli/report.h>
 #include <cli/stop.h>
 #include <measure/machine.h>
 
@@ -61,6 +62,7 @@ void declare_trial(Command& command) {
   command.option("--rounds", "N", "Turns of each design; the designs take turns. Default 3");
   command.option("--work", "WORD", "insert+count: each add inserts a row in the same transaction\n(default); count: it does not");
   command.option("--isolation", "LEVEL", "read-committed (default), repeatable-read, serializable;\nnot on SQLite, which has one");
+  declare_report(command);
 }
 
 Result<TrialRequest> read_trial(const Command& command) {
@@ -82,6 +84,9 @@ Result<TrialRequest> read_trial(const Command& command) {
   auto isolation = read_isolation(command);
   if (!isolation) return fail(std::move(isolation).error());
   request.isolation = *std::move(isolation);
+  auto report = read_report(command);
+  if (!report) return fail(std::move(report).error());
+  request.report = *std::move(report);
   return request;
 }
 

@@ -19,6 +19,7 @@ struct TrialRequest {
   int rounds = 3;
   bool insert_too = true;
   std::string isolation;  ///< empty: the engine's reference
+  std::optional<std::string> report{};  ///< the file of --report
 
   [[nodiscard]] int sessions(const measure::Target& target) const;
 };

@@ -41,6 +41,8 @@ inline constexpr int trial_hold_ms = 5;             // a transaction stays open 
 inline constexpr int trial_batch_adds = 100;        // in one transaction, where batches are tried
 inline constexpr int trial_held_adds = 8;           // of each session then
 
+inline constexpr int doctor_watch_s_max = 3'600;     // how long `doctor` watches
+inline constexpr int doctor_look_ms = 50;           // from one of its looks to the next
 inline constexpr int live_refresh_ms = 1'000;       // how often `inspect locks --live` looks at a terminal
 
 inline constexpr std::size_t log_line_bytes_max = 1U << 20U;   // a longer line is rejected, and read past

@@ -143,4 +143,54 @@ std::string pages_json(const measure::SlotPages& pages) {
                       {"slot_bytes_compact", pages.slot_bytes_compact}});
 }
 
+namespace {
+
+Json of(const measure::Finding& finding, const std::string& command) {
+  const auto or_null = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
+  Json json{{"schema", finding.schema},
+            {"table", finding.table},
+            {"column", or_null(finding.column)},
+            {"statement", or_null(finding.statement)},
+            {"found_in", or_null(finding.found_in)},
+            {"is_counter", finding.is_ours},
+            {"rows", finding.rows ? Json(*finding.rows) : Json(nullptr)},
+            {"updates", finding.updates},
+            {"looks_waited", finding.looks_waited},
+            {"waiters_mean", finding.waiters_mean},
+            {"waiters_most", finding.waiters_most},
+            {"calls", finding.calls ? Json(*finding.calls) : Json(nullptr)},
+            {"call_ms", finding.calls ? Json(finding.call_ms) : Json(nullptr)},
+            {"remedy", nullptr}};
+  if (finding.remedy) {
+    const auto& remedy = *finding.remedy;
+    json["remedy"] = Json{{"command", define_command(command, remedy)},
+                          {"instead", remedy.add},
+                          {"read", remedy.read},
+                          {"carry_over", remedy.carry},
+                          {"cautions", remedy.cautions}};
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string diagnosis_json(const measure::Diagnosis& diagnosis, const std::string& command, const std::string& database,
+                           std::string_view engine) {
+  Json findings = Json::array();
+  for (const auto& finding : diagnosis.findings) findings.push_back(of(finding, command));
+  return text_of(Json{{"database", database},
+                      {"engine", engine},
+                      {"seconds", diagnosis.seconds},
+                      {"looks", diagnosis.looks},
+                      {"findings", findings},
+                      {"noticed", diagnosis.noticed},
+                      {"unseen", diagnosis.unseen},
+                      {"stopped", diagnosis.stopped}});
+}
+
+std::string define_command(const std::string& command, const measure::Remedy& remedy) {
+  const auto key = remedy.key_column.empty() ? std::string() : " --key " + remedy.key_column;
+  return command + " define " + remedy.counter + key;
+}
+
 }  // namespace splitcount::cli

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <measure/advise.h>
+#include <measure/doctor.h>
 #include <measure/locks.h>
 #include <measure/pages.h>
 #include <measure/trial.h>
@@ -32,5 +33,10 @@ struct TrialReport {
 /// `why_none`: empty where somebody may wait.
 [[nodiscard]] std::string waiters_json(const std::vector<measure::Waiter>& waiters, const std::string& why_none);
 [[nodiscard]] std::string pages_json(const measure::SlotPages& pages);
+/// `command`: how the program is called on this database.
+[[nodiscard]] std::string diagnosis_json(const measure::Diagnosis& diagnosis, const std::string& command,
+                                         const std::string& database, std::string_view engine);
+/// The command that defines the counter.
+[[nodiscard]] std::string define_command(const std::string& command, const measure::Remedy& remedy);
 
 }  // namespace splitcount::cli

@@ -25,6 +25,7 @@ namespace splitcount::cli {
 [[nodiscard]] Verb compare_verb();
 [[nodiscard]] Verb advise_verb();
 [[nodiscard]] Verb inspect_verb();
+[[nodiscard]] Verb doctor_verb();
 [[nodiscard]] Verb maintain_verb();
 [[nodiscard]] Verb sql_verb();
 [[nodiscard]] Verb drop_verb();

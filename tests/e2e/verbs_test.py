@@ -6,7 +6,7 @@ import unittest
 
 from support import DONE, FAILED, Case
 
-VERBS = ["define", "list", "describe", "add", "total", "slots", "top", "count", "status", "maintain", "compare", "advise", "inspect", "sql", "drop", "uninstall"]
+VERBS = ["define", "list", "describe", "add", "total", "slots", "top", "count", "status", "maintain", "compare", "advise", "inspect", "doctor", "sql", "drop", "uninstall"]
 INSTANT = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
 
 

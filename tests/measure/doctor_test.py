@@ -8,7 +8,8 @@ import unittest
 import psycopg2
 
 import support
-from database import Case, setUpModule  # noqa: F401
+from database import VERSION, Case, setUpModule  # noqa: F401
+from server import Server
 from support import DIFFERENCE, DONE, USAGE, environment, random_numbers
 
 SECONDS = "2"
@@ -233,6 +234,31 @@ class Words(support.Case):
         self.assertIn('trigger "count \\x1B cars" counts in column "n" of "car_count"', noticed)
         self.assertNotIn("\x1b", self.ok("doctor"))
         self.assertEqual(self.dump(), before)
+
+
+
+class StatementStatistics(Watched):
+    """Where the server keeps count of statements (pg_stat_statements)."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.own = Server(VERSION, shared_preload_libraries="'pg_stat_statements'")
+        cls.addClassCleanup(cls.own.stop)
+
+    def find_server(self):
+        return self.own
+
+    def test_they_are_among_the_evidence(self):
+        self.sql("CREATE EXTENSION pg_stat_statements")
+        self.sql("CREATE TABLE votes(id integer PRIMARY KEY, n bigint NOT NULL); INSERT INTO votes VALUES (1, 0)")
+        for _ in range(HOT_WRITERS):
+            self.write("UPDATE votes SET n = n + 1 WHERE id = 1", pause=0.002)
+        diagnosis = self.diagnosis(DIFFERENCE)
+        (finding,) = diagnosis["findings"]
+        self.assertEqual((finding["table"], finding["column"]), ("votes", "n"))
+        self.assertGreater(finding["calls"], 10)
+        self.assertGreater(finding["call_ms"], 0)
+        self.assertFalse([sentence for sentence in diagnosis["unseen"] if "pg_stat_statements" in sentence])
 
 
 if __name__ == "__main__":

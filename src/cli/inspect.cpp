@@ -12,6 +12,7 @@
 #include <base/limits.h>
 #include <base/text.h>
 #include <cli/measured.h>
+#include <cli/report.h>
 #include <cli/stop.h>
 #include <cli/table.h>
 #include <cli/verbs.h>
@@ -19,6 +20,16 @@
 
 namespace splitcount::cli {
 namespace {
+
+using ReportPath = std::optional<std::string>;
+
+/// Says what was seen, and writes its page where one is asked for.
+ExitCode tell(std::string_view kind, const std::string& json, const std::string& answer, const ReportPath& report,
+              const measure::Target& target, Session& session) {
+  session.out.print(session.out.json() ? json : answer);
+  if (!report) return ExitCode::done;
+  return is_reported(report, page_json(kind, session, target, json)) ? ExitCode::done : ExitCode::failed;
+}
 
 // --- locks
 
@@ -39,14 +50,15 @@ std::string locks_answer(const measure::LocksHeld& locks, std::string_view engin
                      lines);
 }
 
-Result<ExitCode> run_locks(Session& session) {
+Result<ExitCode> run_locks(const ReportPath& report, Session& session) {
+  if (auto writable = check_report(report); !writable) return fail(std::move(writable).error());
   auto target = measure::Target::open(session.dsn.text);
   if (!target) return fail(std::move(target).error());
   static_cast<void>(stop_on_signals());  // it takes a moment, and its place is removed at the end
   const auto locks = measure::show_locks(*target);
   if (!locks) return fail(locks.error());
-  session.out.print(session.out.json() ? locks_json(*locks, target->dialect()) : locks_answer(*locks, target->traits().name));
-  return ExitCode::done;
+  return tell("inspect locks", locks_json(*locks, target->dialect()), locks_answer(*locks, target->traits().name), report, *target,
+              session);
 }
 
 // --- locks --live
@@ -147,7 +159,8 @@ std::string pages_answer(const measure::SlotPages& pages) {
   return text;
 }
 
-Result<ExitCode> run_pages(const std::string& name, const std::string& key, Session& session) {
+Result<ExitCode> run_pages(const std::string& name, const std::string& key, const ReportPath& report, Session& session) {
+  if (auto writable = check_report(report); !writable) return fail(std::move(writable).error());
   // The same sentences as those of `slots`, where there is nothing to look at.
   const auto counter = session.database->counter(name);
   if (!counter) return fail(counter.error());
@@ -156,8 +169,7 @@ Result<ExitCode> run_pages(const std::string& name, const std::string& key, Sess
   if (!target) return fail(std::move(target).error());
   const auto pages = measure::look_at_pages(*target, name, key);
   if (!pages) return fail(pages.error());
-  session.out.print(session.out.json() ? pages_json(*pages) : pages_answer(*pages));
-  return ExitCode::done;
+  return tell("inspect pages", pages_json(*pages), pages_answer(*pages), report, *target, session);
 }
 
 void declare(Command& command) {
@@ -165,6 +177,7 @@ void declare(Command& command) {
   command.argument("COUNTER", "For pages: the counter", 0);
   command.argument("KEY", "For pages: the key, where the counter has one", 0);
   command.flag("--live", "For locks: who waits for whom on counters now; at a\nterminal again each second, until Ctrl-C");
+  declare_report(command);
 }
 
 Result<Action> read_locks(const Command& command) {
@@ -172,8 +185,11 @@ Result<Action> read_locks(const Command& command) {
     return fail(ErrorCode::invalid_argument,
                 fmt::format("{} is one word too many: splitcount inspect locks [--live]", splitcount::quoted(command.arguments()[1])));
   }
-  if (command.has("--live")) return Action(run_live);
-  return Action(run_locks);
+  auto report = read_report(command);
+  if (!report) return fail(std::move(report).error());
+  if (!command.has("--live")) return Action([report = *std::move(report)](Session& session) { return run_locks(report, session); });
+  if (*report) return fail(ErrorCode::invalid_argument, "--live looks at the moment, and --report keeps it; give one of them");
+  return Action(run_live);
 }
 
 Result<Action> read_pages(const Command& command) {
@@ -185,9 +201,10 @@ Result<Action> read_pages(const Command& command) {
   if (!name) return fail(std::move(name).error());
   auto keys = read_keys(command, 2);
   if (!keys) return fail(std::move(keys).error());
-  return Action([name = *std::move(name), key = keys->empty() ? std::string() : keys->front()](Session& session) {
-    return run_pages(name, key, session);
-  });
+  auto report = read_report(command);
+  if (!report) return fail(std::move(report).error());
+  return Action([name = *std::move(name), key = keys->empty() ? std::string() : keys->front(), report = *std::move(report)](
+                    Session& session) { return run_pages(name, key, report, session); });
 }
 
 Result<Action> read(const Command& command) {
@@ -205,7 +222,7 @@ Verb inspect_verb() {
           "locks shows, in tables of its own that it removes, how many locks a transaction holds that counts twice in one\n"
           "row, and one that counts in two slots. locks --live shows who waits for whom on counters of this database now.\n"
           "pages shows on how many pages of the database a key's slots lie, and what a slot takes.",
-          "  splitcount inspect locks\n"
+          "  splitcount inspect locks --report locks.html\n"
           "  splitcount inspect locks --live\n"
           "  splitcount inspect pages page_views /home\n"
           "  splitcount inspect pages prizes_won --json",

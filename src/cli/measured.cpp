@@ -57,24 +57,33 @@ Json of(const measure::TrialResult& result) {
   return designs;
 }
 
+Json of(const measure::Settings& settings) {
+  Json json = Json::object();
+  for (const auto& [name, value] : settings) json[name] = value;
+  return json;
+}
+
 /// What every report begins with.
-Json head(std::string_view kind, const TrialReport& report) {
-  Json settings = Json::object();
-  for (const auto& [name, value] : report.result.settings) settings[name] = value;
+Json head(std::string_view kind, std::string_view command) {
   return Json{{"report", kind},
-              {"command", report.command},
+              {"command", command},
               {"at", format_instant(now_utc())},
               {"splitcount", SPLITCOUNT_VERSION},
-              {"machine", of(measure::this_machine())},
-              {"database", report.database},
-              {"engine", report.engine},
-              {"settings", settings},
-              {"isolation", report.isolation},
-              {"work", report.options.insert_too ? "insert+count" : "count"},
-              {"sessions", report.options.sessions},
-              {"seconds", std::chrono::duration<double>(report.options.turn).count()},
-              {"rounds", report.result.rounds},
-              {"stopped", report.result.stopped}};
+              {"machine", of(measure::this_machine())}};
+}
+
+Json head(std::string_view kind, const TrialReport& report) {
+  Json json = head(kind, report.command);
+  json["database"] = report.database;
+  json["engine"] = report.engine;
+  json["settings"] = of(report.result.settings);
+  json["isolation"] = report.isolation;
+  json["work"] = report.options.insert_too ? "insert+count" : "count";
+  json["sessions"] = report.options.sessions;
+  json["seconds"] = std::chrono::duration<double>(report.options.turn).count();
+  json["rounds"] = report.result.rounds;
+  json["stopped"] = report.result.stopped;
+  return json;
 }
 
 }  // namespace
@@ -107,6 +116,15 @@ std::string advise_json(const TrialReport& report, const measure::Advice& advice
                         {"sentence", advice.sentence},
                         {"define", sure ? Json(define_command(report, advice)) : Json(nullptr)}};
   return text_of(json);
+}
+
+std::string page_json(std::string_view kind, const Session& session, const measure::Target& target, const std::string& json) {
+  Json page = head(kind, session.command_line);
+  page["database"] = session.database_name();
+  page["engine"] = target.dialect();
+  if (const auto settings = measure::settings_of(target)) page["settings"] = of(*settings);
+  page.update(Json::parse(json));
+  return text_of(page);
 }
 
 std::string locks_json(const measure::LocksHeld& locks, std::string_view engine) {

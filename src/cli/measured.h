@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include <cli/app.h>
 #include <measure/advise.h>
 #include <measure/doctor.h>
 #include <measure/locks.h>
@@ -28,6 +29,11 @@ struct TrialReport {
 
 /// The command that defines what is advised.
 [[nodiscard]] std::string define_command(const TrialReport& report, const measure::Advice& advice);
+
+/// What `json` says with what a page shows beside it: machine, settings, and the command. A database that is not there yet
+/// has no settings.
+[[nodiscard]] std::string page_json(std::string_view kind, const Session& session, const measure::Target& target,
+                                    const std::string& json);
 
 [[nodiscard]] std::string locks_json(const measure::LocksHeld& locks, std::string_view engine);
 /// `why_none`: empty where somebody may wait.

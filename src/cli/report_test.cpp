@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <gtest/gtest.h>
 
@@ -74,6 +75,19 @@ TEST_F(Reports, LookingWhetherItCanBeWrittenLeavesNothing) {
   EXPECT_TRUE(check_report(std::nullopt));
   EXPECT_TRUE(check_report(path()));
   EXPECT_EQ(files(), 0);
+}
+
+TEST_F(Reports, AnEarlierOneIsReplacedBehindItsLink) {
+  const auto link = path() + ".link.html";
+  std::ofstream(path()) << "earlier";
+  std::filesystem::create_symlink(path(), link);
+  const auto mask = umask(027);
+  ASSERT_TRUE(write_report(link, "{}"));
+  umask(mask);
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_TRUE(content().ends_with("</html>\n"));
+  EXPECT_EQ(static_cast<int>(std::filesystem::status(path()).permissions()), 0640);
+  EXPECT_EQ(files(), 2);
 }
 
 TEST_F(Reports, EachWritingHasANonceOfItsOwn) {

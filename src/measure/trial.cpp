@@ -394,10 +394,9 @@ Result<TrialResult> Trial::result() {
       one.of_limit = ratio_of(one.adds_per_second, result.designs.front().adds_per_second);
     }
   }
-  desk_->set_deadline(deadline_in(answer_max));
-  auto settings = desk_->ask(shared("trial_settings"));
+  auto settings = settings_of(*desk_, place_.dialect());
   if (!settings) return fail(std::move(settings.error()));
-  for (const auto& row : *settings) result.settings.emplace_back(row[0].value_or(""), row[1].value_or(""));
+  result.settings = *std::move(settings);
   return result;
 }
 

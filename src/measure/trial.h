@@ -9,12 +9,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <splitcount/error.h>
 
 #include <measure/design.h>
+#include <measure/settings.h>
 #include <measure/statistics.h>
 #include <measure/target.h>
 
@@ -58,7 +58,7 @@ struct Measured {
 
 struct TrialResult {
   std::vector<Measured> designs;
-  std::vector<std::pair<std::string, std::string>> settings;  ///< of the database, name and value
+  Settings settings;                          ///< of the database
   std::string place;                          ///< where the tables were
   std::size_t rounds = 0;                     ///< that are in the result; 0: stopped before one was done
   bool stopped = false;                       ///< by `stop`, before all rounds were done

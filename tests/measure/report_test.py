@@ -154,6 +154,22 @@ class HostileTest(Page):
         self.assertGreaterEqual(len(self.browser.complaints()), 2, "each was refused, and the console says so")
 
 
+class InspectTest(Page):
+    def test_locks_and_pages_of_slots(self):
+        self.ok("define", "page_views", "--key", "page", "--slots", "4", "--pick", "random")
+        self.ok("add", "page_views", HOSTILE)
+        for words, found in ((("locks",), ("one row", "two slots")), (("pages", "page_views", HOSTILE), ("page bytes", HOSTILE))):
+            page = self.report("inspect", *words)
+            self.open(page, 360, 800)
+            raw = self.raw()
+            self.assertEqual({name: raw[name] for name in self.measured}, self.measured)
+            shown = self.browser.evaluate("document.body.innerText")
+            for text in (*found, raw["command"], raw["machine"]["system"], *raw["settings"].values()):
+                self.assertIn(text, shown)
+            self.assertEqual(self.browser.evaluate("document.querySelectorAll('img').length"), 0)
+        self.refused(support.USAGE, "invalid_argument", "inspect", "locks", "--live", "--report", "live.html")
+
+
 class FileTest(support.Case):
     def refused_at_once(self, code, path, sentence):
         answer = self.run_program("compare", "--sessions", "2", "--seconds", "60", "--report", path, timeout=20,
@@ -175,16 +191,6 @@ class FileTest(support.Case):
         self.refused_at_once(support.FAILED, "shut/report.html", "Permission denied")
         self.refused_at_once(support.FAILED, "a" * 300 + ".html", "File name too long")
         self.assertEqual(self.files(), files)
-
-    def test_an_earlier_report_is_replaced_behind_its_link(self):
-        self.write("old.html", "old")
-        os.symlink("old.html", self.path("link.html"))
-        answer = self.run_program(*SHORT, "--report", "link.html", preexec_fn=lambda: os.umask(0o027))
-        self.assertEqual(answer.code, support.DONE, answer)
-        self.assertTrue(self.path("link.html").is_symlink())
-        self.assertTrue(self.path("old.html").read_text().endswith("</html>\n"))
-        self.assertEqual(self.path("old.html").stat().st_mode & 0o777, 0o640)
-        self.assertEqual(self.files(), ["link.html", "old.html"])
 
     def test_a_trial_whose_report_fails_is_still_answered(self):
         self.path("gone").mkdir()

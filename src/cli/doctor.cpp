@@ -8,6 +8,7 @@
 #include <base/text.h>
 #include <cli/measured.h>
 #include <cli/progress.h>
+#include <cli/report.h>
 #include <cli/stop.h>
 #include <cli/verbs.h>
 
@@ -68,7 +69,8 @@ std::string answer(const measure::Diagnosis& diagnosis, const Session& session) 
   return text;
 }
 
-Result<ExitCode> run_doctor(int seconds, Session& session) {
+Result<ExitCode> run_doctor(int seconds, const std::optional<std::string>& report, Session& session) {
+  if (auto writable = check_report(report); !writable) return fail(std::move(writable).error());
   auto target = measure::Target::open(session.dsn.text);
   if (!target) return fail(std::move(target).error());
   measure::DoctorOptions options;
@@ -79,9 +81,11 @@ Result<ExitCode> run_doctor(int seconds, Session& session) {
     if (line.is_due()) line.draw(fmt::format("watching: {:.1f} of {} s", passed, seconds));
   });
   if (!diagnosis) return fail(std::move(diagnosis).error());
-  session.out.print(session.out.json() ? diagnosis_json(*diagnosis, session.command(), session.database_name(), target->dialect())
-                                       : answer(*diagnosis, session));
+  const auto json = diagnosis_json(*diagnosis, session.command(), session.database_name(), target->dialect());
+  session.out.print(session.out.json() ? json : answer(*diagnosis, session));
+  const bool reported = !report || is_reported(report, page_json("doctor", session, *target, json));
   if (!diagnosis->findings.empty()) return ExitCode::difference;
+  if (!reported) return ExitCode::failed;
   if (!diagnosis->stopped) return ExitCode::done;
   Output::note("stopped by a signal before the watch was over");
   return ExitCode::partial;
@@ -90,6 +94,7 @@ Result<ExitCode> run_doctor(int seconds, Session& session) {
 void declare(Command& command) {
   command.option("--seconds", "N", fmt::format("How long to watch, 1 to {}. Default {}. On SQLite there is\nnothing to watch",
                                                grouped(limits::doctor_watch_s_max), seconds_default));
+  declare_report(command);
 }
 
 Result<Action> read(const Command& command) {
@@ -102,7 +107,9 @@ Result<Action> read(const Command& command) {
                                                            splitcount::quoted(*text), grouped(limits::doctor_watch_s_max)));
     }
   }
-  return Action([seconds](Session& session) { return run_doctor(seconds, session); });
+  auto report = read_report(command);
+  if (!report) return fail(std::move(report).error());
+  return Action([seconds, report = *std::move(report)](Session& session) { return run_doctor(seconds, report, session); });
 }
 
 }  // namespace
@@ -113,6 +120,7 @@ Verb doctor_verb() {
           "column and statement with the evidence and what to do. It only reads, needs nothing of ours in the database, and\n"
           "says what this role could not see. Exit code 3: something hot was found.",
           "  splitcount doctor\n"
+          "  splitcount doctor --report doctor.html\n"
           "  splitcount doctor --seconds 30 --json",
           declare, read};
 }

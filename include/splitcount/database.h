@@ -79,6 +79,7 @@ class SPLITCOUNT_EXPORT Counter {
 struct Defined {
   bool created = false;         ///< false: it existed with the same rule and was left as it was
   std::int64_t keys_added = 0;  ///< keys that had no rows before
+  std::int64_t slots_restored = 0;  ///< slots of a counter without a key that had gone; they begin at 0
   std::vector<std::string> advice{};  ///< sentences about a rule that was just created and could serve better
 };
 
@@ -120,6 +121,8 @@ class SPLITCOUNT_EXPORT Database {
 
   /// Creates the counter, or finds it unchanged; another rule is the error rule_differs, which shows the
   /// difference and changes nothing. `keys` get all their slots (for missing = error; elsewhere a head start).
+  /// Slots of a counter without a key that have gone are created again; where an object has gone the error is
+  /// database_corrupt, which names it.
   [[nodiscard]] Result<Counter> define(std::string_view name, const RuleOptions& options,
                                        std::span<const std::string> keys = {}, Defined* what = nullptr);
   /// An existing counter; unknown_counter names the nearest one.

@@ -44,7 +44,7 @@ enum class ErrorCode : std::uint16_t {
   // Trouble
   database_unavailable,    ///< cannot be opened or reached
   not_a_database,          ///< a file that is no database
-  database_corrupt,        ///< the database reports that it is damaged
+  database_corrupt,        ///< the database reports that it is damaged, or objects of a counter have gone
   database_busy,           ///< locked by others beyond the timeout; retryable
   read_only,               ///< the database cannot be written
   permission_denied,       ///< the role lacks a right

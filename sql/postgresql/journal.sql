@@ -196,10 +196,10 @@ SELECT folded, pages_left FROM {schema}.{fold}($1::bigint)
 -- name: fold_all
 SELECT folded, pages_left FROM {schema}.{fold}()
 
--- The counters whose journals this role may look at, and those that it may not.
+-- The counters whose journals this role may look at, those that it may not, and (NULL) those whose journals have gone.
 
 -- name: journals
-SELECT name, coalesce(has_table_privilege(to_regclass({schema_text} || '.' || quote_ident(name || '_deltas')), 'SELECT'), false)
+SELECT name, has_table_privilege(to_regclass({schema_text} || '.' || quote_ident(name || '_deltas')), 'SELECT')
 FROM {schema}.splitcount_counters WHERE layout = 'journal' ORDER BY name
 
 -- name: is_overdue

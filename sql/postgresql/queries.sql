@@ -30,10 +30,26 @@ ROLLBACK TO SAVEPOINT splitcount_adds
 -- name: lock_definitions
 SELECT pg_catalog.pg_advisory_xact_lock(7392, 0);
 
+-- The first schema of the search_path that has counters; a lone table of one of the names is somebody else's.
+
 -- name: schema_in_use
-SELECT pg_catalog.quote_ident(n.nspname) FROM pg_catalog.pg_class AS c
-JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-WHERE c.oid = pg_catalog.to_regclass('splitcount_schema')::oid
+SELECT pg_catalog.quote_ident(n.nspname)
+FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) WITH ORDINALITY AS _path(_name, _at)
+JOIN pg_catalog.pg_namespace AS n ON n.nspname = _name {shared_tables}
+ORDER BY _at LIMIT 1
+
+-- name: shared_tables
+JOIN pg_catalog.pg_class AS s ON s.relnamespace = n.oid AND s.relname = 'splitcount_schema'::name AND s.relkind = 'r'::"char"
+JOIN pg_catalog.pg_class AS c ON c.relnamespace = n.oid AND c.relname = 'splitcount_counters'::name AND c.relkind = 'r'::"char"
+
+-- Where it has none: another schema that this role can read has. Those of a trial are on their own.
+
+-- name: schema_elsewhere
+SELECT pg_catalog.quote_ident(n.nspname) FROM pg_catalog.pg_namespace AS n {shared_tables}
+WHERE n.nspname <> 'splitcount_trial'::name AND coalesce(pg_catalog.current_schema(), ''::name) <> 'splitcount_trial'::name
+  AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') AND pg_catalog.has_table_privilege(s.oid, 'SELECT')
+  AND pg_catalog.has_table_privilege(c.oid, 'SELECT')
+ORDER BY n.nspname LIMIT 1
 
 -- name: schema_for_new
 SELECT pg_catalog.quote_ident(pg_catalog.current_schema()), pg_catalog.current_setting('server_encoding'),
@@ -51,6 +67,38 @@ SELECT kind, name FROM (
 ) AS objects
 WHERE name = ANY ($1::text[]) AND namespace = pg_catalog.to_regnamespace($2)::oid
 ORDER BY kind = 'type', name LIMIT 1
+
+-- name: objects_missing
+SELECT _name FROM pg_catalog.unnest($1::text[]) AS _names(_name)
+WHERE NOT EXISTS (SELECT 1 FROM pg_catalog.pg_class AS c
+                  WHERE c.relnamespace = pg_catalog.to_regnamespace($2)::oid AND c.relname = _name::name)
+  AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_proc AS p
+                  WHERE p.pronamespace = pg_catalog.to_regnamespace($2)::oid AND p.proname = _name::name)
+
+-- name: slots_missing
+SELECT {slots_number}::bigint - pg_catalog.count(*) FROM {schema}.{slots}
+
+-- What the owner of a counter needs of the objects that all share, as far as this role lacks it.
+
+-- name: rights_missing
+SELECT _right, pg_catalog.quote_ident(current_user) FROM (VALUES
+  ('SELECT, UPDATE ON ' || {schema_text} || '.splitcount_schema',
+   pg_catalog.has_table_privilege({schema_text} || '.splitcount_schema', 'SELECT')
+   AND pg_catalog.has_table_privilege({schema_text} || '.splitcount_schema', 'UPDATE')),
+  ('SELECT, INSERT, DELETE ON ' || {schema_text} || '.splitcount_counters',
+   pg_catalog.has_table_privilege({schema_text} || '.splitcount_counters', 'SELECT')
+   AND pg_catalog.has_table_privilege({schema_text} || '.splitcount_counters', 'INSERT')
+   AND pg_catalog.has_table_privilege({schema_text} || '.splitcount_counters', 'DELETE')),
+  ('SELECT, DELETE ON ' || {schema_text} || '.splitcount_streams',
+   pg_catalog.has_table_privilege({schema_text} || '.splitcount_streams', 'SELECT')
+   AND pg_catalog.has_table_privilege({schema_text} || '.splitcount_streams', 'DELETE')),
+  ('EXECUTE ON FUNCTION ' || {schema_text} || '.splitcount_refuse, ' || {schema_text} || '.splitcount_session, '
+     || {schema_text} || '.splitcount_draw, ' || {schema_text} || '.splitcount_request_hash',
+   pg_catalog.has_function_privilege({schema_text} || '.splitcount_refuse(text)', 'EXECUTE')
+   AND pg_catalog.has_function_privilege({schema_text} || '.splitcount_session()', 'EXECUTE')
+   AND pg_catalog.has_function_privilege({schema_text} || '.splitcount_draw()', 'EXECUTE')
+   AND pg_catalog.has_function_privilege({schema_text} || '.splitcount_request_hash(text)', 'EXECUTE'))
+) AS _rights(_right, _is_held) WHERE NOT _is_held
 
 -- name: counters_left
 SELECT pg_catalog.count(*) FROM {schema}.splitcount_counters

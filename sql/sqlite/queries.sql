@@ -65,6 +65,9 @@ SELECT version FROM main.splitcount_schema
 -- name: object_in_the_way
 SELECT type, name FROM sqlite_schema WHERE lower(name) = ?1
 
+-- name: slots_missing
+SELECT {slots_number} - count(*) FROM main.{slots}
+
 -- name: counters_left
 SELECT count(*) FROM main.splitcount_counters
 

@@ -138,6 +138,24 @@ void count_files(const Request& request, const Counter& counter, Combiner& combi
   }
 }
 
+/// When the counter was made; nothing where it is not there (any more).
+Result<std::optional<Instant>> made_at(Session& session, const std::string& counter) {
+  const auto counters = session.database->list();
+  if (!counters) return fail(counters.error());
+  for (const auto& one : *counters)
+    if (one.name == counter) return std::optional(one.created_at);
+  return std::optional<Instant>{};
+}
+
+/// A counter that was dropped took everything with it that this run had committed, and left streams that are not where they
+/// were, so what stopped the run may say something else.
+Result<void> check_still_there(Session& session, const std::string& counter, std::optional<Instant> begun_with) {
+  const auto now = made_at(session, counter);
+  if (!now || *now == begun_with) return {};
+  return fail(ErrorCode::unknown_counter,
+              fmt::format("{} was dropped meanwhile, and what was counted into it has gone with it; count again to begin anew", counter));
+}
+
 /// The database's own word on what is there now.
 Result<void> read_back(const Counter& counter, CountSummary& summary) {
   auto total = counter.total();
@@ -180,6 +198,8 @@ Result<ExitCode> run_count(const Request& request, Session& session) {
   if (!counter) return fail(std::move(counter).error());
   if (auto checked = check_countable(*counter, request.options.field); !checked) return fail(std::move(checked).error());
   summary.key_column = counter->rule().key.value_or("");
+  const auto begun_with = made_at(session, request.counter);
+  if (!begun_with) return fail(begun_with.error());
   const auto started = std::chrono::steady_clock::now();
   {
     Combiner::Limits limits;
@@ -190,6 +210,9 @@ Result<ExitCode> run_count(const Request& request, Session& session) {
   }
   summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
   session.changed = session.changed || summary.lines_read() > 0;
+  if (summary.error) {
+    if (auto there = check_still_there(session, request.counter, *begun_with); !there) return fail(std::move(there).error());
+  }
   const bool in_doubt = summary.error && summary.error->outcome_unknown;
   if (summary.error && summary.lines_read() == 0 && !summary.defined && !in_doubt) return fail(*summary.error);
   if (auto read = read_back(*counter, summary); !read && !summary.error) summary.error = std::move(read).error();

@@ -25,22 +25,35 @@ std::string answer(const Request& request, const Rule& rule, const Defined& what
   } else {
     text = fmt::format("{} unchanged: it is there with this rule", request.name);
   }
+  if (what.slots_restored > 0)
+    text = fmt::format("{} is there with this rule, and had lost {}; they are created again and begin at 0", request.name,
+                       counted(what.slots_restored, "slot"));
   if (!request.keys.empty()) text += fmt::format("; {} of {} new", grouped(what.keys_added),
                                                  counted(static_cast<std::int64_t>(request.keys.size()), "key"));
   for (const auto& line : what.advice) text += fmt::format("\nAdvice: {}", line);
   return text;
 }
 
+/// Nothing is wrong with the words by themselves.
+bool makes_a_script(const Request& request, const Session& session) {
+  const auto& dsn = session.dsn.text;
+  const bool is_postgresql = dsn.starts_with("postgresql:") || dsn.starts_with("postgres:");
+  const std::string_view dialect = is_postgresql ? "postgresql" : "sqlite";
+  return Database::script(dialect, request.name, request.options, request.keys).has_value();
+}
+
 Result<ExitCode> run_define(const Request& request, Session& session) {
   Defined what;
   auto counter = session.database->define(request.name, request.options, request.keys, &what);
-  // Against a counter that exists the same words may be a fault of the moment; without one they never are.
-  if (!counter && is_about_the_rule(counter.error()) && !session.database->counter(request.name)) {
+  // Against a counter that exists the same words may be a fault of the moment; without one they never are, but for a
+  // database that can hold no counters.
+  if (!counter && is_about_the_rule(counter.error()) && !makes_a_script(request, session) &&
+      !session.database->counter(request.name)) {
     session.out.report(counter.error());
     return ExitCode::usage;
   }
   if (!counter) return fail(std::move(counter).error());
-  session.changed = what.created || what.keys_added > 0;
+  session.changed = what.created || what.keys_added > 0 || what.slots_restored > 0;
   if (session.out.json()) {
     session.out.print(defined_json(request.name, counter->rule(), what));
   } else {

@@ -111,6 +111,7 @@ std::string defined_json(std::string_view counter, const Rule& rule, const Defin
   return text_of(Json{{"counter", counter},
                       {"created", what.created},
                       {"keys_added", what.keys_added},
+                      {"slots_restored", what.slots_restored},
                       {"rule", of(rule)},
                       {"advice", what.advice}});
 }

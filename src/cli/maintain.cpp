@@ -34,11 +34,12 @@ std::string answer(const std::vector<Maintained>& counters) {
                       : text;
 }
 
-/// A counter that could not be done leaves the others done; the first error is the answer where none was.
+/// A counter that could not be done leaves the others done; the first error is the answer where it is that of all.
 Result<ExitCode> report(const std::vector<Maintained>& counters, Session& session) {
   const auto failed = std::find_if(counters.begin(), counters.end(), [](const auto& one) { return one.error.has_value(); });
   session.changed = std::any_of(counters.begin(), counters.end(), did_something);
-  if (failed != counters.end() && !session.changed) return fail(*failed->error);
+  const bool all_failed = std::all_of(counters.begin(), counters.end(), [](const auto& one) { return one.error.has_value(); });
+  if (failed != counters.end() && all_failed && !session.changed) return fail(*failed->error);
   session.out.print(session.out.json() ? maintained_json(counters) : answer(counters));
   for (const auto& counter : counters) {
     if (counter.error) Output::note(fmt::format("{} is not done: {}", counter.counter, counter.error->message));

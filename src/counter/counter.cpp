@@ -65,7 +65,7 @@ Result<std::vector<Added>> add_on_its_own(Handle& handle, std::span<const Add> a
     added = std::move(now);
     return {};
   });
-  if (!done) return fail(std::move(done.error()));
+  if (!done) return fail(explained(handle.store(), handle.name(), std::move(done.error())));
   return added;
 }
 
@@ -91,10 +91,10 @@ bool found_nothing(const std::vector<Total>& totals) {
 bool found_nothing(const std::vector<Slot>& slots) { return slots.empty(); }
 bool found_nothing(std::int64_t) { return false; }
 
-/// Runs a read on a connection of the pool. Where it fails or finds nothing and the rule turns out to have changed, or
+/// Where it fails or finds nothing and the rule turns out to have changed, or
 /// where the connection broke while it lay idle, it runs once more.
 template <class Read>
-auto read(Handle& handle, const Read& read_once)
+auto read_fresh(Handle& handle, const Read& read_once)
     -> decltype(read_once(std::declval<engine::Connection&>(), std::declval<const engine::StoredCounter&>())) {
   const Deadline deadline = call_deadline();
   StoredRule stored = handle.stored();
@@ -110,6 +110,14 @@ auto read(Handle& handle, const Read& read_once)
     if (!now || (*now)->version == stored->version) return result;
     stored = std::move(*now);
   }
+}
+
+/// Runs a read on a connection of the pool.
+template <class Read>
+auto read(Handle& handle, const Read& read_once) {
+  auto result = read_fresh(handle, read_once);
+  if (!result) result.error() = explained(handle.store(), handle.name(), std::move(result.error()));
+  return result;
 }
 
 /// What a read of a key says that has no rows: 0 where an add would create them.

@@ -118,6 +118,9 @@ Result<StoredRule> find_or_create(engine::Connection& connection, const Definiti
   if (auto same = check_same_rule(**found, definition.options); !same) return fail(std::move(same.error()));
   if (auto right = check_takes_keys(definition.name, (*found)->rule, definition.keys); !right)
     return fail(std::move(right.error()));
+  auto mended = connection.mend(**found);
+  if (!mended) return fail(std::move(mended.error()));
+  defined.slots_restored = *mended;
   return std::make_shared<const engine::StoredCounter>(std::move(**found));
 }
 
@@ -187,7 +190,7 @@ Result<Counter> Database::define(std::string_view name, const RuleOptions& optio
     auto now = define_inside(attempt.connection, definition, defined);
     if (!now) return fail(std::move(now.error()));
     // Found unchanged after a try in doubt: that try did it.
-    if (attempt.in_doubt && !defined.created && defined.keys_added == 0) defined = before;
+    if (attempt.in_doubt && !defined.created && defined.keys_added == 0 && defined.slots_restored == 0) defined = before;
     stored = std::move(*now);
     return {};
   });
@@ -244,6 +247,11 @@ Result<Status> Database::status() const {
   auto counters = stored_counters(**lease);
   if (!counters) return fail(std::move(counters.error()));
   status->counters = static_cast<std::int64_t>(counters->size());
+  for (const engine::StoredCounter& counter : *counters) {
+    auto whole = (*lease)->check_objects(counter);
+    if (!whole && whole.error().code != ErrorCode::database_corrupt) return fail(std::move(whole.error()));
+    if (!whole) status->warnings.push_back(std::move(whole.error().message));
+  }
   return status;
 }
 

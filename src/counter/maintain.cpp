@@ -66,7 +66,7 @@ Maintained maintain_one(Store& store, const engine::StoredCounter& counter, cons
   Result<void> ran;
   if (counter.rule.layout == Layout::journal) ran = fold_deltas(store, counter, done, tell);
   if (ran && counter.rule.retries.window) ran = purge_ids(store, counter, done, tell);
-  if (!ran) done.error = std::move(ran.error());
+  if (!ran) done.error = counter::explained(store, counter.name, std::move(ran.error()));
   return done;
 }
 

@@ -4,22 +4,28 @@
 
 #include <fmt/format.h>
 
+#include <base/clock.h>
+#include <base/limits.h>
 #include <base/text.h>
 
 namespace splitcount::counter {
 
 namespace {
 
-Error unknown_counter(engine::Connection& connection, std::string_view name) {
+/// One that was defined since it was looked for is found after all.
+Result<StoredRule> find_nearest(engine::Connection& connection, std::string_view name) {
   std::vector<std::string> names;
   if (auto counters = connection.list()) {
-    for (engine::StoredCounter& counter : *counters) names.push_back(std::move(counter.name));
+    for (engine::StoredCounter& counter : *counters) {
+      if (counter.name == name) return std::make_shared<const engine::StoredCounter>(std::move(counter));
+      names.push_back(std::move(counter.name));
+    }
   }
   const std::string_view meant = nearest(name, names);
   Error error{ErrorCode::unknown_counter, fmt::format("there is no counter {}", quoted(name))};
   error.message += meant.empty() ? std::string("; define it first: splitcount define NAME")
                                  : fmt::format("; did you mean {}?", quoted(meant));
-  return error;
+  return fail(std::move(error));
 }
 
 }  // namespace
@@ -35,8 +41,20 @@ Result<StoredRule> look_up(engine::Connection& connection, std::string_view name
   }
   auto found = connection.find(name);
   if (!found) return fail(std::move(found.error()));
-  if (!*found) return fail(unknown_counter(connection, name));
+  if (!*found) return find_nearest(connection, name);
   return std::make_shared<const engine::StoredCounter>(std::move(**found));
+}
+
+Error explained(Store& store, std::string_view name, Error error) {
+  if (error.code != ErrorCode::unknown_counter || error.outcome_unknown) return error;
+  const Deadline deadline = deadline_in(std::chrono::milliseconds(limits::call_wait_ms_max));
+  auto lease = store.pool().acquire(deadline);
+  if (!lease) return error;
+  (*lease)->set_wait(deadline);
+  auto stored = look_up(**lease, name);
+  if (!stored) return stored.error().code == ErrorCode::unknown_counter ? std::move(stored.error()) : error;
+  auto whole = (*lease)->check_objects(**stored);
+  return !whole && whole.error().code == ErrorCode::database_corrupt ? std::move(whole.error()) : error;
 }
 
 StoredRule Handle::stored() const {

@@ -21,6 +21,10 @@ using StoredRule = std::shared_ptr<const engine::StoredCounter>;
 
 class Store;
 
+/// What became of the counter where it is said to be unknown: dropped, or there without some of its objects; else the
+/// same error. Outside of every transaction.
+[[nodiscard]] Error explained(Store& store, std::string_view name, Error error);
+
 /// One counter of a Store: its name and its rule as last read. Safe to use from many threads.
 class Handle {
  public:

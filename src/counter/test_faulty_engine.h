@@ -162,6 +162,8 @@ class FaultyConnection final : public engine::Connection {
   Result<std::int64_t> create_keys(const engine::StoredCounter& counter, std::span<const std::string> keys) override {
     return real_->create_keys(counter, keys);
   }
+  Result<void> check_objects(const engine::StoredCounter& counter) override { return real_->check_objects(counter); }
+  Result<std::int64_t> mend(const engine::StoredCounter& counter) override { return real_->mend(counter); }
   Result<void> drop(const engine::StoredCounter& counter) override { return real_->drop(counter); }
 
   Result<std::vector<Result<Added>>> apply(const engine::StoredCounter& counter, std::span<const engine::ReadyAdd> adds,

@@ -89,6 +89,10 @@ class Connection {
   virtual Result<void> create(std::string_view name, const Rule& rule) = 0;
   /// Gives each key all of its slots; the number of keys that had no row before. Inside a transaction.
   virtual Result<std::int64_t> create_keys(const StoredCounter& counter, std::span<const std::string> keys) = 0;
+  /// Whether every object of the counter is there, as far as names tell. Error: database_corrupt, naming what is not.
+  virtual Result<void> check_objects(const StoredCounter& counter) = 0;
+  /// The same, and then creates slots that create made and that have gone; how many. Inside a transaction.
+  virtual Result<std::int64_t> mend(const StoredCounter& counter) = 0;
   /// Removes the counter's objects, rule row and streams. Inside a transaction.
   virtual Result<void> drop(const StoredCounter& counter) = 0;
 

@@ -1,6 +1,7 @@
 #include <engine/rule_row.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <base/text.h>
 #include <rule/rule.h>
@@ -51,5 +52,15 @@ Result<void> judge_current(const StoredCounter& counter, std::optional<bool> is_
                       : fmt::format("the counter {} was dropped meanwhile", quoted(counter.name));
   return fail(std::move(error));
 }
+
+Result<void> judge_objects(const StoredCounter& counter, std::span<const std::string> missing) {
+  if (missing.empty()) return {};
+  return fail(ErrorCode::database_corrupt,
+              fmt::format("the counter {} is not whole: {} {} gone; restore what is missing from a backup, or drop the counter "
+                          "and define it anew, which begins at 0",
+                          quoted(counter.name), fmt::join(missing, ", "), missing.size() == 1 ? "has" : "have"));
+}
+
+bool has_slots_at_once(const Rule& rule) noexcept { return !rule.key && rule.missing == Missing::error; }
 
 }  // namespace splitcount::engine

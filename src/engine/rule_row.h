@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -29,5 +30,11 @@ struct RuleRow {
 /// Nothing where the stored rule is the one that `counter` was read from. `is_current`: unset where there is no row.
 /// Error: rule_changed, or `gone` where there is none.
 [[nodiscard]] Result<void> judge_current(const StoredCounter& counter, std::optional<bool> is_current, ErrorCode gone);
+
+/// Nothing where no object of the counter is missing. Error: database_corrupt, naming those that are.
+[[nodiscard]] Result<void> judge_objects(const StoredCounter& counter, std::span<const std::string> missing);
+
+/// A counter without a key whose missing rows are an error has all its slots from the start.
+[[nodiscard]] bool has_slots_at_once(const Rule& rule) noexcept;
 
 }  // namespace splitcount::engine

@@ -57,7 +57,8 @@ Error explained(Error error, const StoredCounter& counter, std::span<const Ready
     error.message = fmt::format("another session holds a request id of counter {} open; send it again",
                                 quoted(counter.name));
   } else if (error.code == ErrorCode::unknown_counter) {
-    error.message = fmt::format("the counter {} is not in this database, or its objects have gone", quoted(counter.name));
+    error.message = fmt::format("the counter {0} is not in this database, or its objects have gone; `splitcount define {0}` tells",
+                                counter.name);
   }
   return error;
 }

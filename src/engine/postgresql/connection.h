@@ -40,6 +40,8 @@ class PostgresqlConnection final : public Connection {
   Result<std::vector<StoredCounter>> list() override;
   Result<void> create(std::string_view name, const Rule& rule) override;
   Result<std::int64_t> create_keys(const StoredCounter& counter, std::span<const std::string> keys) override;
+  Result<void> check_objects(const StoredCounter& counter) override;
+  Result<std::int64_t> mend(const StoredCounter& counter) override;
   Result<void> drop(const StoredCounter& counter) override;
 
   Result<std::vector<Result<Added>>> apply(const StoredCounter& counter, std::span<const ReadyAdd> adds,
@@ -74,6 +76,7 @@ class PostgresqlConnection final : public Connection {
   /// not_installed or schema_too_new.
   [[nodiscard]] Result<void> check_schema();
   [[nodiscard]] Result<void> check_server();
+  [[nodiscard]] Result<void> check_rights_of_owner(std::string_view name);
   [[nodiscard]] Result<void> check_nothing_in_the_way(std::string_view what, std::span<const std::string> names);
   /// Nothing where the stored rule is the one that this copy was read from; rule_changed, or `gone` where there is
   /// none.

@@ -4,6 +4,7 @@
 
 #include <base/limits.h>
 #include <engine/postgresql/quote.h>
+#include <engine/rule_row.h>
 #include <rule/rule.h>
 
 namespace splitcount::engine::postgresql {
@@ -76,7 +77,8 @@ std::vector<Placeholder> names_and_sources(std::string_view counter, const Rule&
 }  // namespace
 
 std::string shared_sql(std::string_view name, std::string_view schema) {
-  const std::array<Placeholder, 3> fragments{Placeholder{"schema", std::string(schema)},
+  const std::array<Placeholder, 4> fragments{Placeholder{"schema", std::string(schema)},
+                                             Placeholder{"shared_tables", of_dialect("shared_tables")},
                                              Placeholder{"schema_text", quote_text(schema)},
                                              Placeholder{"created_us", of_dialect("created_us")}};
   return fill(statement(dialect, name), fragments);
@@ -303,8 +305,7 @@ std::vector<std::string> CounterSql::definition() const {
                                                      {"adds_number", "1"}}));
   texts.push_back(function_text("add_many_function", {{"key_of_row", "_rows._key"}, {"adds_number", "cardinality(_items)"}}));
   texts.push_back(text("rule_row"));
-  // A counter without a key whose missing rows are an error has all its slots from the start.
-  if (!has_key_ && rule_.missing == Missing::error) texts.push_back(text("create_slots"));
+  if (has_slots_at_once(rule_)) texts.push_back(text("create_slots"));
   return texts;
 }
 

@@ -21,7 +21,7 @@ Error explained(Error error, const StoredCounter& counter) {
     error.message = fmt::format("another session is folding counter {}, or has a transaction open in which it did",
                                 quoted(counter.name));
   } else if (error.code == ErrorCode::unknown_counter) {
-    error.message = fmt::format("the counter {} is not in this database any more", quoted(counter.name));
+    error.message = fmt::format("the counter {} is not in this database any more, or its objects have gone", quoted(counter.name));
   }
   return error;
 }
@@ -46,6 +46,7 @@ Result<void> PostgresqlConnection::look_for_overdue(Status& status) {
   if (!journals) return fail(journals.error());
   for (int row = 0; row < journals->rows(); ++row) {
     const auto name = journals->text(row, 0);
+    if (journals->is_null(row, 1)) continue;  // it has gone, which check_objects tells
     if (!journals->truth(row, 1)) {
       status.warnings.push_back(fmt::format(
           "this role may not read {0}_deltas, so nobody can tell here whether `splitcount maintain {0}` is overdue", name));

@@ -4,6 +4,7 @@
 #include <engine/postgresql/connection.h>
 #include <engine/postgresql/counter_sql.h>
 #include <engine/postgresql/quote.h>
+#include <engine/rule_row.h>
 #include <rule/key.h>
 #include <rule/name.h>
 
@@ -20,12 +21,21 @@ std::string array_of(std::span<const std::string> texts) {
 
 }  // namespace
 
-/// The search_path says which schema's counters are meant.
+/// The search_path says which schema's counters are meant. One that shows none while others are there was changed, as
+/// far as anybody can tell: counters of the same names in a second place would part the counts.
 Result<int> PostgresqlConnection::schema_version() {
-  const auto in_use = run(std::string(statement(dialect, "schema_in_use")));
+  const auto in_use = run(shared_sql("schema_in_use", {}));
   if (!in_use) return fail(in_use.error());
   schema_ = in_use->rows() == 0 ? std::string() : std::string(in_use->text(0, 0));
-  if (schema_.empty()) return 0;
+  if (schema_.empty()) {
+    const auto elsewhere = run(shared_sql("schema_elsewhere", {}));
+    if (!elsewhere) return fail(elsewhere.error());
+    if (elsewhere->rows() == 0) return 0;
+    return fail(ErrorCode::not_installed,
+                fmt::format("the search_path shows no counters, but the schema {0} has some; put {0} into the search_path, or, "
+                            "for counters in a second schema, run the script of `splitcount sql define` there first",
+                            elsewhere->text(0, 0)));
+  }
   const auto version = run(shared_sql("schema_version", schema_));
   if (!version) return fail(version.error());
   return version->rows() == 0 ? 0 : static_cast<int>(version->number(0, 0));
@@ -116,6 +126,38 @@ Result<void> PostgresqlConnection::check_nothing_in_the_way(std::string_view wha
                           what, quoted(found->text(0, 1)), schema_, found->text(0, 0)));
 }
 
+/// A counter's functions run with its owner's rights, so without these the first add would fail and not the definition.
+Result<void> PostgresqlConnection::check_rights_of_owner(std::string_view name) {
+  const auto missing = run_shared("rights_missing");
+  if (!missing) return fail(missing.error());
+  if (missing->rows() == 0) return {};
+  return fail(ErrorCode::permission_denied,
+              fmt::format("the counter {0} would run with the rights of {1}, which lacks GRANT {2} TO {1}; let the owner of "
+                          "the other counters define it, or grant that",
+                          quoted(name), missing->text(0, 1), missing->text(0, 0)));
+}
+
+Result<void> PostgresqlConnection::check_objects(const StoredCounter& counter) {
+  Parameters values;
+  values.array(array_of(CounterSql(counter.name, counter.rule, counter.schema).object_names())).text(counter.schema);
+  const auto missing = run(std::string(statement(dialect, "objects_missing")), values);
+  if (!missing) return fail(missing.error());
+  std::vector<std::string> names;
+  for (int row = 0; row < missing->rows(); ++row) names.emplace_back(missing->text(row, 0));
+  return judge_objects(counter, names);
+}
+
+Result<std::int64_t> PostgresqlConnection::mend(const StoredCounter& counter) {
+  if (auto whole = check_objects(counter); !whole) return fail(std::move(whole.error()));
+  if (!has_slots_at_once(counter.rule)) return 0;
+  const auto missing = run(counter_sql("slots_missing", counter.name, counter.rule, counter.schema));
+  if (!missing) return fail(missing.error());
+  if (missing->number(0, 0) <= 0) return 0;
+  const auto made = run(CounterSql(counter.name, counter.rule, counter.schema).text("create_slots"));
+  if (!made) return fail(made.error());
+  return missing->number(0, 0);
+}
+
 Result<void> PostgresqlConnection::create(std::string_view name, const Rule& rule) {
   if (auto checked = rule::check_counter_name(name); !checked) return checked;
   if (rule.key) {
@@ -124,6 +166,7 @@ Result<void> PostgresqlConnection::create(std::string_view name, const Rule& rul
   auto stored = find(name);
   if (!stored) return fail(std::move(stored.error()));
   if (*stored) return fail(ErrorCode::name_clash, fmt::format("there is a counter {} already", quoted(name)));
+  if (auto able = check_rights_of_owner(name); !able) return able;
   const CounterSql sql(name, rule, schema_);
   const auto what = fmt::format("the objects of counter {}", quoted(name));
   if (auto free = check_nothing_in_the_way(what, sql.object_names()); !free) return free;

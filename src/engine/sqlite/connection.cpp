@@ -130,6 +130,7 @@ Error SqliteConnection::explained(Error error, const StoredCounter* counter) {
   if (auto schema = check_schema(); !schema) return std::move(schema.error());
   if (counter == nullptr) return error;
   if (auto current = check_current(*counter, ErrorCode::unknown_counter); !current) return std::move(current.error());
+  if (auto whole = check_objects(*counter); !whole) return std::move(whole.error());
   return error;
 }
 

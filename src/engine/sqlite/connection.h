@@ -40,6 +40,8 @@ class SqliteConnection final : public Connection {
   Result<std::vector<StoredCounter>> list() override;
   Result<void> create(std::string_view name, const Rule& rule) override;
   Result<std::int64_t> create_keys(const StoredCounter& counter, std::span<const std::string> keys) override;
+  Result<void> check_objects(const StoredCounter& counter) override;
+  Result<std::int64_t> mend(const StoredCounter& counter) override;
   Result<void> drop(const StoredCounter& counter) override;
 
   Result<std::vector<Result<Added>>> apply(const StoredCounter& counter, std::span<const ReadyAdd> adds,

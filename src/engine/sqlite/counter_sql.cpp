@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <engine/rule_row.h>
 #include <engine/sqlite/quote.h>
 #include <rule/rule.h>
 
@@ -48,7 +49,7 @@ CounterSql::CounterSql(std::string_view counter, const Rule& rule)
     : counter_(counter),
       has_key_(rule.key.has_value()),
       once_(rule.retries.once),
-      slots_at_once_(!rule.key && rule.missing == Missing::error) {
+      slots_at_once_(has_slots_at_once(rule)) {
   add_names(counter, rule);
   add_key_fragments();
   add_trigger_fragments(rule);

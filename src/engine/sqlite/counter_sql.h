@@ -43,7 +43,7 @@ class CounterSql {
   std::string counter_;
   bool has_key_;
   bool once_;
-  bool slots_at_once_;  // a counter without a key whose missing rows are an error has all its slots from the start
+  bool slots_at_once_;
   std::vector<Placeholder> placeholders_;
 };
 

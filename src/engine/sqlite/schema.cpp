@@ -4,6 +4,7 @@
 
 #include <base/text.h>
 #include <engine/sqlite/connection.h>
+#include <engine/rule_row.h>
 #include <engine/sqlite/counter_sql.h>
 #include <rule/key.h>
 #include <rule/name.h>
@@ -123,6 +124,38 @@ Result<std::int64_t> SqliteConnection::create_keys(const StoredCounter& counter,
     }
   }
   return added;
+}
+
+Result<void> SqliteConnection::check_objects(const StoredCounter& counter) {
+  auto statement = statements_.shared("object_in_the_way");
+  if (!statement) return fail(noted(std::move(statement.error())));
+  std::vector<std::string> missing;
+  for (const auto& name : CounterSql(counter.name, counter.rule).object_names()) {
+    Query query(*statement);
+    query.bind(1, std::string_view(name));
+    const auto row = query.next();
+    if (!row) return fail(noted(row.error()));
+    if (!*row) missing.push_back(name);
+  }
+  return judge_objects(counter, missing);
+}
+
+Result<std::int64_t> SqliteConnection::mend(const StoredCounter& counter) {
+  if (auto whole = check_objects(counter); !whole) return fail(std::move(whole.error()));
+  if (!has_slots_at_once(counter.rule)) return 0;
+  std::int64_t missing = 0;
+  {
+    auto statement = statements_.of(counter, "slots_missing");
+    if (!statement) return fail(explained(std::move(statement.error()), &counter));
+    Query query(*statement);
+    const auto row = query.next();
+    if (!row) return fail(explained(row.error(), &counter));
+    missing = query.number(0);
+  }
+  if (missing <= 0) return 0;
+  auto made = run_script(database_, CounterSql(counter.name, counter.rule).text("create_slots"));
+  if (!made) return fail(noted(std::move(made.error())));
+  return missing;
 }
 
 Result<void> SqliteConnection::drop(const StoredCounter& counter) {

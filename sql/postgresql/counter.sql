@@ -8,14 +8,25 @@
 --
 --   psql --single-transaction --set ON_ERROR_STOP=1 --file THIS_FILE
 --
--- It names its schema, {schema}, everywhere; for another one replace that word. A role that counts needs no more than
+-- It names its schema, {schema}, everywhere; for another one replace `{schema}.`, in small letters and with the dot, and the
+-- name in the first GRANT below. A role that counts needs no more than
 --
 --   GRANT USAGE ON SCHEMA {schema} TO app;
 --   GRANT EXECUTE ON FUNCTION {schema}.{add} TO app;
 --   GRANT SELECT ON {schema}.{counter} TO app;
 --
--- To count, in your own transaction: SELECT {add}({key_example}amount => 1);
+-- To count, in your own transaction: SELECT {add}({add_example});
 -- To read: SELECT * FROM {counter};
+
+-- name: script_begin
+DO $script$
+BEGIN
+  IF pg_catalog.current_setting('server_encoding') <> 'UTF8'::text THEN
+    RAISE EXCEPTION 'not_on_this_engine: this database stores text as %, and counters need one that stores UTF8',
+      pg_catalog.current_setting('server_encoding') USING ERRCODE = 'feature_not_supported';
+  END IF;
+  PERFORM pg_catalog.pg_advisory_xact_lock(7392, 0);  -- one who defines or drops at a time
+END $script$;
 
 -- name: script_install
 -- What all counters share; where it exists it stays as it is.

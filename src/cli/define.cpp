@@ -92,6 +92,7 @@ Verb define_verb() {
       "is nothing to check it against. Keep a ledger for money.",
       "  splitcount define page_views --key page --slots 16 --pick random --retries once:24h\n"
       "  splitcount define prizes_won --slots 11 --pick value\n"
+      "  splitcount define prizes_won --slots 11 --pick value --db postgresql://app@db.example/shop\n"
       "  splitcount define votes yes no --key answer --missing error",
       declare, read};
 }

@@ -44,9 +44,8 @@ std::string_view words_of(Layout layout) {
   return {};
 }
 
-/// What the script for this rule says of its use; SQL is written in sql/ only.
-Result<std::vector<std::string>> use_of(const CounterInfo& counter, const std::string& dialect) {
-  constexpr std::string_view mark = "-- To ";
+/// What the script for this rule says; SQL is written in sql/ only.
+Result<std::string> script_of(const CounterInfo& counter, const std::string& dialect) {
   RuleOptions options;
   options.key = counter.rule.key;
   options.slots = counter.rule.slots;
@@ -55,22 +54,43 @@ Result<std::vector<std::string>> use_of(const CounterInfo& counter, const std::s
   options.retries = counter.rule.retries;
   options.freshness = counter.rule.freshness;
   options.layout = counter.rule.layout;
-  const auto script = Database::script(dialect, counter.name, options);
-  if (!script) return fail(script.error());
-  std::vector<std::string> lines;
-  for (std::size_t at = 0; at < script->size();) {
-    const auto end = std::min(script->find('\n', at), script->size());
-    const auto line = std::string_view(*script).substr(at, end - at);
-    if (line.starts_with(mark)) lines.emplace_back(line.substr(3));
+  return Database::script(dialect, counter.name, options);
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    lines.push_back(text.substr(at, end - at));
     at = end + 1;
   }
   return lines;
 }
 
-std::vector<std::string> objects_of(const CounterInfo& counter) {
-  std::vector<std::string> names = {counter.name, counter.name + "_slots", counter.name + "_add"};
-  if (counter.rule.layout == Layout::journal) names.push_back(counter.name + "_deltas");
-  if (counter.rule.retries.once) names.push_back(counter.name + "_requests");
+std::vector<std::string> use_of(std::string_view script) {
+  constexpr std::string_view mark = "-- To ";
+  std::vector<std::string> uses;
+  for (const auto line : lines_of(script)) {
+    if (line.starts_with(mark)) uses.emplace_back(line.substr(3));
+  }
+  return uses;
+}
+
+/// The counter's own; those that all share are created only where they are missing, or replaced.
+std::vector<std::string> objects_of(std::string_view script, std::string_view counter) {
+  std::vector<std::string> names;
+  for (auto line : lines_of(script)) {
+    for (const std::string_view kind : {"CREATE TABLE ", "CREATE VIEW ", "CREATE FUNCTION "}) {
+      if (!line.starts_with(kind)) continue;
+      auto name = line.substr(kind.size());
+      name = name.substr(0, name.find_first_of("( "));
+      if (const auto dot = name.rfind('.'); dot != std::string_view::npos) name.remove_prefix(dot + 1);
+      while (name.starts_with('"')) name.remove_prefix(1);
+      while (name.ends_with('"')) name.remove_suffix(1);
+      if (name.starts_with(counter)) names.emplace_back(name);
+    }
+  }
+  std::sort(names.begin(), names.end());
   return names;
 }
 
@@ -84,12 +104,12 @@ Result<Description> look(const std::string& name, const Session& session) {
     return fail(ErrorCode::unknown_counter, fmt::format("{} was dropped a moment ago", name));
   Description description;
   description.counter = *found;
-  description.objects = objects_of(*found);
   const auto status = session.database->status();
   if (!status) return fail(status.error());
-  auto use = use_of(*found, status->engine);
-  if (!use) return fail(std::move(use).error());
-  description.use = *std::move(use);
+  const auto script = script_of(*found, status->engine);
+  if (!script) return fail(script.error());
+  description.use = use_of(*script);
+  description.objects = objects_of(*script, name);
   const auto keys = handle->keys();
   if (!keys) return fail(keys.error());
   description.keys = *keys;

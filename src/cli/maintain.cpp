@@ -78,7 +78,7 @@ Verb maintain_verb() {
           "Moves what counters with layout journal have pending into their slots, and removes request ids whose window has\n"
           "passed, in short transactions beside writers. Run it from a timer, say every minute, as often as several at once:\n"
           "where nothing is due it does nothing. `splitcount status` says where it is overdue.",
-          "  splitcount maintain\n"
+          "  splitcount maintain --db postgresql:service=shop\n"
           "  splitcount maintain page_views --json",
           declare, read};
 }

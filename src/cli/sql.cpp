@@ -47,7 +47,7 @@ Verb sql_verb() {
           "Prints the complete script that define would run, without a database: for review, or for a migration.\n"
           "Objects made by hand from it are as good as those made by define.",
           "  splitcount sql define page_views --key page --slots 16 --dialect sqlite\n"
-          "  splitcount sql define prizes_won --slots 11 --pick value > V7__prizes_won.sql",
+          "  splitcount sql define prizes_won --slots 11 --pick value --dialect postgresql > V7__prizes_won.sql",
           declare, read, false};
 }
 

@@ -37,6 +37,7 @@ Verb status_verb() {
           "Shows the engine, what a commit means there (its durability class), warnings where the database is set weaker,\n"
           "and sizes. Work that is overdue is named, and the exit code is then 3.",
           "  splitcount status\n"
+          "  splitcount status --db postgresql://app@db.example/shop\n"
           "  splitcount status --json",
           declare, read};
 }

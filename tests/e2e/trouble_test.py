@@ -8,6 +8,45 @@ from support import (DONE, FAILED, LOG_LINES, PARTIAL, PROGRAM, UNKNOWN, Case, e
                      without_capabilities)
 
 
+class Removed(Case):
+    """Somebody has removed what belongs to a counter: what is said of it is true and leads on."""
+
+    def test_slots_that_have_gone_are_made_again(self):
+        self.ok("define", "wins", "--slots", "3", "--missing", "error", "--pick", "random")
+        self.ok("add", "wins", "--slot", "2")
+        self.database().executescript("DELETE FROM wins_slots WHERE slot < 2")
+        self.assertIn("was never created", self.refused(FAILED, "slot_missing", "add", "wins", "--slot", "1"))
+        self.assertEqual(self.json("define", "wins")["slots_restored"], 2)
+        self.ok("add", "wins", "--slot", "1")
+        self.assertEqual(self.total("wins"), 2)
+        self.database().executescript("DELETE FROM wins_slots")
+        self.assertIn("define it again", self.refused(FAILED, "key_missing", "total", "wins"))
+        self.assertIn("had lost 3 slots", self.ok("define", "wins"))
+        self.assertIn("unchanged", self.ok("define", "wins"))
+
+    def test_an_object_that_has_gone_is_named(self):
+        self.ok("define", "hits", "--key", "page", "--retries", "once:1h")
+        self.database().executescript("DROP TABLE hits_slots")
+        for words in (("define", "hits"), ("add", "hits", "K"), ("total", "hits", "K"), ("total", "hits"), ("top", "hits"),
+                      ("slots", "hits", "K"), ("describe", "hits")):
+            with self.subTest(words):
+                said = self.refused(FAILED, "database_corrupt", *words)
+                self.assertIn("hits_slots has gone", said)
+        self.assertIn("hits_slots has gone", " ".join(self.json("status")["warnings"]))
+        self.ok("drop", "hits", "--yes")
+        self.ok("define", "hits", "--key", "page")
+        self.ok("add", "hits", "K")
+
+    def test_maintain_names_what_it_cannot_do(self):
+        self.ok("define", "logins", "--retries", "once:1h")
+        self.ok("define", "hits")
+        self.database().executescript("DROP TABLE logins_requests")
+        self.assertIn("logins_requests has gone", self.refused(FAILED, "database_corrupt", "maintain", "logins"))
+        answer = self.run_program("maintain")
+        self.assertEqual(answer.code, PARTIAL, answer)
+        self.assertIn("logins_requests has gone", answer.err)
+
+
 class NoDatabase(Case):
     def assert_untouched(self, name, content):
         for words in (("list",), ("define", "hits"), ("add", "hits"), ("status",), ("uninstall", "--yes")):

@@ -1,8 +1,10 @@
 """Counters whose objects somebody has removed, or that a search_path does not show: what is said is true and leads on."""
+import re
+import subprocess
 import unittest
 
 from database import Case, setUpModule  # noqa: F401
-from support import DONE, FAILED, PARTIAL, environment
+from support import DONE, FAILED, PARTIAL, PROGRAM, USAGE, environment
 
 
 class SearchPath(Case):
@@ -101,6 +103,62 @@ class Removed(Case):
         warnings = " ".join(self.json("status")["warnings"])
         self.assertIn("waits_deltas", warnings)
         self.assertNotIn("may not read", warnings)
+
+    def test_a_counter_that_is_dropped_while_lines_are_counted_into_it(self):
+        self.write("lines", "".join(f"line {i % 977} {i}\n" for i in range(1_500_000)))
+        counting = subprocess.Popen([PROGRAM, "count", "lines", "--counter", "cc", "--key", "line"], cwd=self.folder,
+                                    env=environment(SPLITCOUNT_DB=self.address), text=True, stdout=subprocess.PIPE,
+                                    stderr=subprocess.PIPE)
+        self.wait_until(lambda: self.run_program("total", "cc").out.split(": ")[-1][0:1] not in ("", "0"), "some lines are counted")
+        self.run_checked("drop", "cc", "--yes")
+        out, err = counting.communicate(timeout=120)
+        self.assertEqual(counting.returncode, FAILED, err)
+        self.assertIn("cc was dropped meanwhile, and what was counted into it has gone with it", err)
+        self.assertNotIn("another run", out + err)
+
+
+class Words(Case):
+    def test_the_use_that_describe_gives_is_not_refused(self):
+        for number, options in enumerate((("--pick", "value"), ("--retries", "once"), ("--key", "page"), (),
+                                          ("--key", "page", "--retries", "once:1h", "--pick", "request"),
+                                          ("--key", "page", "--layout", "journal", "--pick", "value"))):
+            with self.subTest(options):
+                name = f"hits{number}"
+                self.define(name, *options)
+                description = self.json("describe", name)
+                use = description["use"][0].split(": ", 1)[1]
+                self.assertEqual(self.sql(use), [(True,)])
+                self.assertEqual(self.total(name), 1)
+                there = self.sql("""SELECT relname::text FROM pg_class WHERE relkind IN ('r', 'v') AND relname LIKE %s
+                                    UNION SELECT proname::text FROM pg_proc WHERE proname LIKE %s ORDER BY 1""",
+                                 f"{name}%", f"{name}%")
+                self.assertEqual(sorted(description["objects"]), sorted(name for name, in there))
+
+    def test_a_second_owner_is_told_what_it_lacks_before_the_first_add(self):
+        self.define("hits")
+        bob = f"bob_{self.name}"
+        self.sql(f"CREATE ROLE {bob} LOGIN; GRANT CREATE ON SCHEMA public TO {bob}; GRANT SELECT, UPDATE ON splitcount_schema TO {bob}; "
+                 f"GRANT SELECT, INSERT ON splitcount_counters TO {bob}")
+        self.addCleanup(self.sql, f"DROP OWNED BY {bob} CASCADE; DROP ROLE {bob}")
+        address = self.server.address(self.name, user=bob)
+        for _ in range(3):
+            said = self.refused(FAILED, "permission_denied", "define", "wins", "--db", address)
+            grant, role = re.search(r"which lacks GRANT (.*) TO (\w+);", said).groups()
+            self.assertEqual(role, bob)
+            self.sql(f"GRANT {grant} TO {bob}")
+        for words in (("define", "wins"), ("add", "wins"), ("drop", "wins", "--yes")):
+            self.assertEqual(self.run_program(*words, "--db", address).code, DONE, words)
+
+    def test_a_script_is_refused_where_the_database_cannot_hold_every_key(self):
+        self.sql("CREATE DATABASE latin_1 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
+        self.addCleanup(self.sql, "DROP DATABASE latin_1")
+        self.refused(FAILED, "not_on_this_engine", "define", "hits", "--db", self.server.address("latin_1"))
+        self.refused(USAGE, "rule_invalid", "define", "hits", "--slots", "0", "--db", self.server.address("latin_1"))
+        session = self.server.connect("latin_1")
+        self.addCleanup(session.close)
+        script = self.run_checked("sql", "define", "hits", "--dialect", "postgresql")
+        error = self.assert_state("0A000", session.cursor().execute, script)
+        self.assertIn("stores text as LATIN1", str(error))
 
 
 if __name__ == "__main__":

@@ -103,7 +103,7 @@ class WrongAddress(Trouble):
     def test_a_database_that_cannot_hold_every_key(self):
         self.sql("DROP DATABASE IF EXISTS latin")
         self.sql("CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
-        said = self.refused(USAGE, "not_on_this_engine", "define", "hits", "--db", self.server.address("latin"))
+        said = self.refused(FAILED, "not_on_this_engine", "define", "hits", "--db", self.server.address("latin"))
         self.assertIn("stores text as LATIN1", said)
         self.sql("DROP DATABASE latin")
 

@@ -1,6 +1,7 @@
 #include <engine/postgresql/counter_sql.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <base/limits.h>
 #include <engine/postgresql/quote.h>
@@ -103,6 +104,7 @@ CounterSql::CounterSql(std::string_view counter, const Rule& rule, std::string_v
   put("refuse", "{schema}.splitcount_refuse");
   put_statement("add_body", "add_body");
   add_key_fragments();
+  add_example();
   add_check_fragments();
   add_pick_fragments();
   add_write_fragments();
@@ -130,7 +132,6 @@ void CounterSql::add_key_fragments() {
   with_key("key_parameter", "{key} text, ");
   with_key("key_argument", "{key} text");
   with_key("key_type", "text");
-  with_key("key_example", "{key} => '/home', ");
   with_key("declare_key", "_key CONSTANT text := {key};\n  ");
   with_key("and_key", " || {key_of_row}");
   with_key("of_key", "_s.{key} = {key_of_row} AND ");
@@ -142,6 +143,16 @@ void CounterSql::add_key_fragments() {
   put("key_column", has_key_ ? of_dialect("key_column") + "\n  " : std::string());
   put("add_types", has_key_ ? "text, bigint, text, bigint, integer" : "bigint, text, bigint, integer");
   put("where_first_argument", has_key_ ? " " + of_dialect("where_first_argument") : std::string());
+}
+
+/// The arguments of an add that is not refused.
+void CounterSql::add_example() {
+  std::vector<std::string> arguments;
+  if (has_key_) arguments.emplace_back("{key} => '/home'");
+  if (rule_.pick == Pick::value) arguments.emplace_back("value => 4711");
+  if (once_) arguments.emplace_back("request_id => '7f3a'");
+  if (arguments.empty()) arguments.emplace_back("amount => 1");
+  put("add_example", fmt::format("{}", fmt::join(arguments, ", ")));
 }
 
 void CounterSql::add_check_fragments() {

@@ -48,6 +48,7 @@ class CounterSql {
 
  private:
   void add_key_fragments();
+  void add_example();
   void add_check_fragments();
   void add_pick_fragments();
   void add_write_fragments();

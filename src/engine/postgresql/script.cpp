@@ -26,7 +26,7 @@ Result<std::string> script(std::string_view name, const Rule& rule, std::span<co
   std::string out;
   const auto put = [&out](std::string_view text) { out += fmt::format("{}\n\n", text); };
   put(sql.text("script_header"));
-  put(shared_sql("lock_definitions", script_schema));
+  put(shared_sql("script_begin", script_schema));
   put(shared_sql("script_install", script_schema));
   for (const auto step : schema_steps) put(shared_sql(step, script_schema));
   put(shared_sql("script_counter", script_schema));

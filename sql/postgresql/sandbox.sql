@@ -36,3 +36,11 @@ COMMIT
 
 -- name: sandbox_enter
 SET search_path = splitcount_trial
+
+-- Sessions of a trial wait for each other, and the time limits of a role are made for others.
+
+-- name: sandbox_no_limits
+SET idle_in_transaction_session_timeout = 0;
+SET idle_session_timeout = 0;
+SET statement_timeout = 0;
+SET lock_timeout = 0

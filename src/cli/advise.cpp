@@ -15,6 +15,9 @@
 namespace splitcount::cli {
 namespace {
 
+constexpr int seconds_default = 2;
+constexpr int rounds_default = 5;
+
 struct Request {
   TrialRequest trial;
   std::optional<Pick> pick;
@@ -40,7 +43,7 @@ std::string curve_of(const measure::TrialResult& result, std::string_view mark_a
 
 /// The design of `result` that has the rule which is advised.
 std::string advised_in(const measure::TrialResult& result, const measure::Advice& advice) {
-  if (!advice.knee.is_sure()) return {};
+  if (!advice.sure) return {};
   for (const auto& one : result.designs) {
     if (one.design.adds == 1 && one.design.rule && *one.design.rule == advice.rule) return one.design.name;
   }
@@ -52,7 +55,7 @@ std::string advised_in(const measure::TrialResult& result, const measure::Advice
 }
 
 std::string answer(const TrialReport& report, const measure::Advice& advice, const Terminal& terminal) {
-  auto text = fmt::format("{}, {} sessions, {} of {:g} s, {}\n\n{}", engine_line(report), report.options.sessions,
+  auto text = fmt::format("{}, {}, {} of {:g} s, {}\n\n{}", engine_line(report), counted(report.options.sessions, "session"),
                           counted(static_cast<std::int64_t>(report.result.rounds), "round"),
                           std::chrono::duration<double>(report.options.turn).count(),
                           report.options.insert_too ? "an insert and its count" : "a count alone",
@@ -62,13 +65,8 @@ std::string answer(const TrialReport& report, const measure::Advice& advice, con
                         curve_of(advice.picks, advised_in(advice.picks, advice), terminal));
   }
   text += fmt::format("\n{}.\n", advice.sentence);
-  if (advice.knee.is_sure()) text += fmt::format("\n  {}\n", define_command(report, advice));
+  if (advice.sure) text += fmt::format("\n  {}\n", define_command(report, advice));
   return text;
-}
-
-bool is_wrong(const measure::TrialResult& result) {
-  return std::any_of(result.designs.begin(), result.designs.end(),
-                     [](const measure::Measured& one) { return one.total_wrong_by != 0; });
 }
 
 Result<ExitCode> run_advise(const Request& request, Session& session) {
@@ -88,12 +86,17 @@ Result<ExitCode> run_advise(const Request& request, Session& session) {
   const auto json = advise_json(report, *advice);
   session.out.print(session.out.json() ? json : answer(report, *advice, session.out.terminal()));
   const bool reported = is_reported(request.trial.report, json);
-  if (is_wrong(advice->curve) || is_wrong(advice->picks)) return ExitCode::difference;
+  for (const auto* result : {&advice->curve, &advice->picks}) {
+    const auto wrong = measure::wrong_total(*result);
+    if (!wrong) continue;
+    Output::note(*wrong);
+    return ExitCode::difference;
+  }
   return reported ? ExitCode::done : ExitCode::failed;
 }
 
 void declare(Command& command) {
-  declare_trial(command);
+  declare_trial(command, seconds_default, rounds_default);
   command.option("--pick", "WORD",
                  "Searches the slots of this pick: session, spread, random,\nfree, value (with prime slot counts). Without it: of "
                  "session,\nand the other picks and layouts are tried with what is found");
@@ -101,11 +104,9 @@ void declare(Command& command) {
 
 Result<Action> read(const Command& command) {
   Request request;
-  auto trial = read_trial(command);
+  auto trial = read_trial(command, seconds_default, rounds_default);
   if (!trial) return fail(std::move(trial).error());
   request.trial = *std::move(trial);
-  if (!command.has("--rounds")) request.trial.rounds = 5;
-  if (!command.has("--seconds")) request.trial.turn = std::chrono::seconds(2);
   if (const auto text = command.value("--pick")) {
     auto pick = rule::parse_pick(*text);
     if (!pick) return fail(std::move(pick).error());

@@ -106,7 +106,7 @@ std::string advise_json(const TrialReport& report, const measure::Advice& advice
   Json json = head("advise", report);
   json["designs"] = of(advice.curve);
   json["picks"] = of(advice.picks);
-  const bool sure = advice.knee.is_sure();
+  const bool sure = advice.sure;
   json["advice"] = Json{{"sure", sure},
                         {"slots", sure ? Json(advice.rule.slots) : Json(nullptr)},
                         {"pick", sure ? Json(rule::to_text(advice.rule.pick)) : Json(nullptr)},

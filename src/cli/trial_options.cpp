@@ -31,7 +31,8 @@ Result<int> read_number(const Command& command, std::string_view name, int other
 
 Result<std::string> read_isolation(const Command& command) {
   const auto text = command.value("--isolation");
-  if (!text || *text == "read-committed") return std::string();
+  if (!text) return std::string();
+  if (*text == "read-committed") return std::string("read committed");
   if (*text == "repeatable-read") return std::string("repeatable read");
   if (*text == "serializable") return *text;
   return fail(ErrorCode::invalid_argument,
@@ -56,26 +57,26 @@ int TrialRequest::sessions(const measure::Target& target) const {
   return sessions_given.value_or(target.traits().one_writer ? sessions_one_writer : sessions_default);
 }
 
-void declare_trial(Command& command) {
+void declare_trial(Command& command, int seconds, int rounds) {
   command.option("--sessions", "N", "How many count at once. Default 64; on SQLite 8");
-  command.option("--seconds", "N", "Of each turn of a design. Default 3");
-  command.option("--rounds", "N", "Turns of each design; the designs take turns. Default 3");
+  command.option("--seconds", "N", fmt::format("Of each turn of a design. Default {}", seconds));
+  command.option("--rounds", "N", fmt::format("Turns of each design; the designs take turns. Default {}", rounds));
   command.option("--work", "WORD", "insert+count: each add inserts a row in the same transaction\n(default); count: it does not");
   command.option("--isolation", "LEVEL", "read-committed (default), repeatable-read, serializable;\nnot on SQLite, which has one");
   declare_report(command);
 }
 
-Result<TrialRequest> read_trial(const Command& command) {
+Result<TrialRequest> read_trial(const Command& command, int seconds_otherwise, int rounds_otherwise) {
   TrialRequest request;
   if (command.has("--sessions")) {
     const auto sessions = read_number(command, "--sessions", sessions_default, limits::trial_sessions_max);
     if (!sessions) return fail(sessions.error());
     request.sessions_given = *sessions;
   }
-  const auto seconds = read_number(command, "--seconds", 3, limits::trial_turn_s_max);
+  const auto seconds = read_number(command, "--seconds", seconds_otherwise, limits::trial_turn_s_max);
   if (!seconds) return fail(seconds.error());
   request.turn = std::chrono::seconds(*seconds);
-  const auto rounds = read_number(command, "--rounds", 3, limits::trial_rounds_max);
+  const auto rounds = read_number(command, "--rounds", rounds_otherwise, limits::trial_rounds_max);
   if (!rounds) return fail(rounds.error());
   request.rounds = *rounds;
   const auto work = read_work(command);

@@ -15,8 +15,8 @@ namespace splitcount::cli {
 /// As given; what is left out depends on the database.
 struct TrialRequest {
   std::optional<int> sessions_given;
-  std::chrono::milliseconds turn{3'000};
-  int rounds = 3;
+  std::chrono::milliseconds turn{};
+  int rounds = 0;
   bool insert_too = true;
   std::string isolation;  ///< empty: the engine's reference
   std::optional<std::string> report{};  ///< the file of --report
@@ -24,8 +24,9 @@ struct TrialRequest {
   [[nodiscard]] int sessions(const measure::Target& target) const;
 };
 
-void declare_trial(Command& command);
-[[nodiscard]] Result<TrialRequest> read_trial(const Command& command);
+/// With what is taken where --seconds and --rounds are left out.
+void declare_trial(Command& command, int seconds, int rounds);
+[[nodiscard]] Result<TrialRequest> read_trial(const Command& command, int seconds, int rounds);
 
 /// All but the result. From here on Ctrl-C ends the trial, and not the program.
 [[nodiscard]] TrialReport report_of(const TrialRequest& request, const measure::Target& target, const Session& session);

@@ -1,6 +1,7 @@
 #include <engine/engine.h>
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -25,11 +26,23 @@ std::string_view scheme_of(std::string_view dsn) {
   return std::all_of(scheme.begin(), scheme.end(), goes_on) ? scheme : std::string_view{};
 }
 
+/// keyword=value: it may hold a password, which a sentence about a file would show.
+bool is_of_libpq(std::string_view dsn) {
+  constexpr std::array<std::string_view, 8> keywords{"host=",     "hostaddr=", "port=",    "dbname=",
+                                                     "user=",     "password=", "service=", "sslmode="};
+  return std::any_of(keywords.begin(), keywords.end(), [dsn](std::string_view keyword) { return dsn.starts_with(keyword); });
+}
+
 }  // namespace
 
 Result<std::shared_ptr<Engine>> open(std::string_view dsn) {
   const auto scheme = scheme_of(dsn);
-  if (scheme.empty()) return sqlite::open(dsn);
+  if (scheme.empty()) {
+    if (!is_of_libpq(dsn)) return sqlite::open(dsn);
+    return fail(ErrorCode::config_invalid,
+                "the database's address has the form that PostgreSQL's programs take and lacks its scheme; right is "
+                "postgresql:host=HOST dbname=DATABASE (and ./NAME for a file that is named so)");
+  }
   if (scheme == "sqlite") return sqlite::open(dsn.substr(scheme.size() + 1));
   if (scheme == "postgresql" || scheme == "postgres") {
     // A URI is libpq's own as a whole; what else follows the scheme is keyword=value.

@@ -47,6 +47,17 @@ TEST(Open, TakesPostgresqlAddressesAndShowsNoPasswordOfThem) {
   }
 }
 
+TEST(Open, TakesNoPostgresqlAddressWithoutItsSchemeForAFile) {
+  for (const auto* dsn : {"host=db password=s3cr3t dbname=shop", "dbname=shop", "user=app password=s3cr3t"}) {
+    const auto opened = open(dsn);
+    ASSERT_FALSE(opened) << dsn;
+    EXPECT_EQ(opened.error().code, ErrorCode::config_invalid);
+    EXPECT_NE(opened.error().message.find("postgresql:host="), std::string::npos);
+    EXPECT_EQ(opened.error().message.find("s3cr3t"), std::string::npos);
+  }
+  EXPECT_TRUE(open("./host=db"));
+}
+
 TEST(Open, RefusesWhatCanBeNoFile) {
   for (const auto dsn : {std::string_view(""), std::string_view("sqlite:"), std::string_view(":memory:"),
                          std::string_view("sqlite::memory:"), std::string_view("a\0b", 3)}) {

@@ -16,6 +16,7 @@ namespace splitcount::measure {
 namespace {
 
 constexpr std::size_t halved_rounds_max = 16;  // of more rounds the halves of the first ones say enough
+constexpr std::size_t rounds_min = 2;          // of fewer there are no halves
 constexpr std::size_t curve_begins = 1;        // in TrialResult::designs, after the limit
 
 double median_of(std::span<const double> rounds, std::uint32_t chosen) {
@@ -102,13 +103,19 @@ std::string range_of(const Advice& advice) {
 std::string sentence_of(const Advice& advice) {
   const auto& step = advice.curve.designs.at(curve_begins + advice.knee.at);
   const auto& one = advice.curve.designs.at(curve_begins);
-  if (!advice.knee.is_sure()) {
+  if (const auto wrong = wrong_total(advice.curve)) return "Nothing is advised: " + *wrong;
+  if (const auto wrong = wrong_total(advice.picks)) return "Nothing is advised: " + *wrong;
+  if (advice.curve.rounds < rounds_min) {
+    return fmt::format("One round cannot tell how sure it is, and it points to {} slots; run it with more --rounds", range_of(advice));
+  }
+  if (!advice.sure) {
     return fmt::format("This machine is too noisy to tell: halves of the rounds point to {} slots; run it again when less "
                        "else is going on, or with more --rounds",
                        range_of(advice));
   }
   const auto slots = advice.steps[advice.knee.at];
-  auto text = fmt::format("{} slots: {} adds a second, {:.2f} of the limit", slots, rate(step), step.of_limit.median);
+  auto text = fmt::format("{} slot{}: {} adds a second, {:.2f} of the limit", slots, slots == 1 ? "" : "s", rate(step),
+                          step.of_limit.median);
   if (slots > advice.steps.front()) {
     text += fmt::format(" and {:.1f} times {} slot{}", ratio_of(step.adds_per_second, one.adds_per_second).median,
                         advice.steps.front(), advice.steps.front() == 1 ? "" : "s");
@@ -139,6 +146,11 @@ Result<Advice> advise_one_writer(const Target& target, const TrialOptions& optio
   advice.curve = *std::move(curve);
   advice.stopped = advice.curve.rounds == 0;
   if (advice.stopped) return advice;
+  if (const auto wrong = wrong_total(advice.curve)) {
+    advice.sentence = "Nothing is advised: " + *wrong;
+    return advice;
+  }
+  advice.sure = true;
   const auto& one = advice.curve.designs[curve_begins].adds_per_second;
   const auto& many = advice.curve.designs[advice.steps.size()].adds_per_second;
   advice.sentence = fmt::format(
@@ -201,12 +213,14 @@ Result<Advice> advise(const Target& target, const TrialOptions& options, std::op
   for (std::size_t i = curve_begins; i < designs.size(); ++i) rates.push_back(advice.curve.designs[i].adds_per_second);
   advice.knee = find_knee(rates);
   advice.rule = rule_of(searched, advice.steps[advice.knee.at]);
-  if (!pick && advice.knee.is_sure()) {
+  advice.sure = advice.knee.is_sure() && advice.curve.rounds >= rounds_min && !wrong_total(advice.curve);
+  if (!pick && advice.sure) {
     auto picks = run_trial(target, others(target, advice.rule.slots), options, tell);
     if (!picks) return fail(std::move(picks).error());
     advice.picks = *std::move(picks);
     advice.stopped = advice.picks.stopped;
     if (advice.stopped) return advice;
+    advice.sure = !wrong_total(advice.picks);
     if (const auto* better = best_other(advice.picks)) advice.rule = *better->design.rule;
   }
   advice.sentence = sentence_of(advice);

@@ -42,6 +42,7 @@ struct Advice {
   std::vector<int> steps;
   Knee knee;
   Rule rule;             ///< what is advised
+  bool sure = false;     ///< each half of two and more rounds agrees, and every total was exact; else nothing is advised
   std::string sentence;  ///< why, with figures
   bool stopped = false;  ///< before there was anything to go by
 };

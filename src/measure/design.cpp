@@ -77,6 +77,12 @@ void add_layouts(std::vector<Design>& all, const rule::EngineTraits& engine, int
   all.push_back(std::move(folded));
 }
 
+std::string_view without_blanks(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
 std::string names_of(const std::vector<Design>& all) {
   std::string names;
   for (const auto& design : all) names += (names.empty() ? "" : ", ") + design.name;
@@ -130,7 +136,7 @@ Result<std::vector<Design>> select(const std::vector<Design>& all, std::string_v
   std::vector<std::string> wanted;
   for (;;) {
     const auto comma = names.find(',');
-    wanted.emplace_back(names.substr(0, comma));
+    wanted.emplace_back(without_blanks(names.substr(0, comma)));
     if (comma == std::string_view::npos) break;
     names.remove_prefix(comma + 1);
   }

@@ -180,7 +180,7 @@ Result<void> Trial::open_sessions() {
     auto session = place_.console(deadline_in(connect_max));
     if (!session) return fail(std::move(session.error()));
     (*session)->set_deadline(deadline_in(answer_max));
-    if (!options_.isolation.empty()) {
+    if (!options_.isolation.empty() && !place_.traits().one_writer) {
       const std::array<Placeholder, 1> level{Placeholder{"isolation", options_.isolation}};
       auto set = (*session)->ask(engine::fill(engine::statement(place_.dialect(), "trial_isolation"), level));
       if (!set) return fail(std::move(set.error()));
@@ -403,7 +403,7 @@ Result<TrialResult> Trial::result() {
 /// What the server would refuse in the middle is refused before anything is created.
 Result<void> check(engine::Engine& engine, const TrialOptions& options) {
   if (engine.traits().one_writer) {
-    if (options.isolation.empty()) return {};
+    if (options.isolation.empty() || options.isolation == "serializable") return {};
     return fail(ErrorCode::not_on_this_engine,
                 fmt::format("{} has one isolation level, serializable; leave --isolation out", engine.traits().name));
   }
@@ -417,7 +417,7 @@ Result<void> check(engine::Engine& engine, const TrialOptions& options) {
   if (options.sessions <= most) return {};
   return fail(ErrorCode::invalid_argument,
               fmt::format("{} sessions are more than this server has room for: {} can be opened now; give a smaller "
-                          "--sessions, or raise max_connections",
+                          "--sessions, or raise max_connections or what limits this role or database",
                           options.sessions, std::max<std::int64_t>(most, 0)));
 }
 
@@ -440,6 +440,16 @@ Result<TrialResult> run_rounds(Trial& trial, std::size_t designs, const TrialOpt
 }
 
 }  // namespace
+
+std::optional<std::string> wrong_total(const TrialResult& result) {
+  for (const auto& one : result.designs) {
+    if (!one.design.rule || one.total_wrong_by == 0) continue;
+    return fmt::format("the total of {} was wrong by {}: somebody else wrote into the trial's tables, or it is a fault of "
+                       "splitcount; please report it",
+                       one.design.name, one.total_wrong_by);
+  }
+  return std::nullopt;
+}
 
 std::chrono::seconds estimate(const TrialOptions& options, std::size_t designs) {
   const double turn = std::chrono::duration<double>(options.turn).count() + overhead_seconds;

@@ -64,6 +64,9 @@ struct TrialResult {
   bool stopped = false;                       ///< by `stop`, before all rounds were done
 };
 
+/// Where a counter of ours has a wrong total: a sentence that names it. One by hand that is wrong is what was to be found.
+[[nodiscard]] std::optional<std::string> wrong_total(const TrialResult& result);
+
 /// How long it will take, about.
 [[nodiscard]] std::chrono::seconds estimate(const TrialOptions& options, std::size_t designs);
 

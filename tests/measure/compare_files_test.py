@@ -21,6 +21,7 @@ class FileTest(support.Case):
         self.assertEqual(sorted(os.listdir(self.folder)), before)
 
     def test_one_slot_is_right_and_batches_help(self):
+        self.run_program("define", "hits")
         answer = self.run_program("advise", "--sessions", "2", "--seconds", "1", "--rounds", "1", "--json")
         self.assertEqual(answer.code, support.DONE, answer)
         advice = json.loads(answer.out)["advice"]
@@ -28,7 +29,45 @@ class FileTest(support.Case):
         self.assertEqual(advice["define"], "splitcount define NAME")
         self.assertIn("one writer", advice["sentence"])
 
+    def test_a_database_that_is_not_there_is_told(self):
+        answer = self.run_program("--db", "mistyped.db", "compare", "--sessions", "1", "--seconds", "1")
+        self.assertEqual(answer.code, support.FAILED, answer)
+        self.assertIn("there is no database file", answer.err)
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_a_run_that_is_killed_while_it_begins_is_cleaned_up_after(self):
+        self.run_program("define", "hits")
+        left = 0
+        for ms in range(5, 80, 5):
+            process = subprocess.Popen([support.PROGRAM, "inspect", "locks"], cwd=self.folder, env=support.environment(),
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(ms / 1000)
+            process.kill()
+            process.wait()
+            left += any("-trial" in name for name in os.listdir(self.folder))
+            self.assertEqual(self.run_program("inspect", "locks").code, support.DONE)
+            self.assertEqual([name for name in os.listdir(self.folder) if "-trial" in name], [])
+        self.assertGreater(left, 0)
+
+    def test_files_of_those_names_that_are_not_ours(self):
+        self.run_program("define", "hits")
+        for ending in ("", "-wal", "-journal", ".lock"):
+            for text in ("precious", ""):
+                if ending == ".lock" and not text:
+                    continue  # nothing tells it from our own
+                precious = os.path.join(self.folder, f"splitcount.db-trial{ending}")
+                with open(precious, "w") as file:
+                    file.write(text)
+                answer = self.run_program("inspect", "locks")
+                self.assertEqual(answer.code, support.FAILED, answer)
+                self.assertIn("none of ours", answer.err)
+                with open(precious) as file:
+                    self.assertEqual(file.read(), text)
+                os.remove(precious)
+                self.assertEqual([name for name in os.listdir(self.folder) if "-trial" in name], [])
+
     def test_a_killed_run_is_cleaned_up_after(self):
+        self.run_program("--db", "mine.db", "define", "hits")
         process = subprocess.Popen([support.PROGRAM, "--db", "mine.db", "compare", "--sessions", "2", "--seconds", "60"],
                                    cwd=self.folder, env=support.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         deadline = time.monotonic() + 30
@@ -42,9 +81,10 @@ class FileTest(support.Case):
         self.assertIn("mine.db-trial", os.listdir(self.folder))
         again = self.run_program("--db", "mine.db", "compare", "--sessions", "1", "--seconds", "1", "--rounds", "1", "--designs", "counter")
         self.assertEqual(again.code, support.DONE, again)
-        self.assertEqual([name for name in os.listdir(self.folder) if "mine.db" in name], [])
+        self.assertEqual([name for name in os.listdir(self.folder) if "-trial" in name], [])
 
     def test_a_file_of_that_name_that_is_not_ours(self):
+        self.run_program("--db", "mine.db", "define", "hits")
         precious = os.path.join(self.folder, "mine.db-trial")
         with open(precious, "w") as file:
             file.write("precious")
@@ -55,6 +95,7 @@ class FileTest(support.Case):
             self.assertEqual(file.read(), "precious")
 
     def test_there_is_one_isolation_level(self):
-        answer = self.run_program("compare", "--isolation", "serializable")
+        self.run_program("define", "hits")
+        answer = self.run_program("compare", "--isolation", "repeatable-read")
         self.assertEqual(answer.code, support.FAILED, answer)
         self.assertIn("one isolation level", answer.err)

@@ -3,6 +3,9 @@ however a run ends."""
 import json
 import signal
 import subprocess
+import threading
+
+import psycopg2
 
 import support
 from database import VERSION, Case, setUpModule  # noqa: F401
@@ -140,6 +143,41 @@ class RefusalTest(Trial):
         self.assertEqual(self.one("SELECT count(*) FROM pg_class WHERE relname = 'precious'"), 1)
 
 
+class WrongTotals(Trial):
+    """Somebody writes into the trial's tables: it is told, and nothing is advised."""
+
+    def meddle(self, table):
+        """Now and then, as soon as the table is there and has been counted in."""
+        def work():
+            while not self.ended.is_set():
+                try:
+                    if self.meddler.value(f"SELECT sum(n) > 20 FROM {table}"):
+                        self.meddler.run(f"UPDATE {table} SET n = n + 7")
+                except psycopg2.Error:
+                    pass
+
+        self.meddler = self.session()
+        self.ended = threading.Event()
+        thread = threading.Thread(target=work)
+        thread.start()
+        self.addCleanup(lambda: (self.ended.set(), thread.join()))
+
+    def test_compare_tells_and_exits_3(self):
+        self.meddle("splitcount_trial.trial_1_slots")
+        answer = self.run_program("compare", *SHORT, "--designs", "session", "--json")
+        self.assertEqual(answer.code, support.DIFFERENCE, answer)
+        self.assertIn("the total of session was wrong by", answer.err)
+        self.assertFalse(json.loads(answer.out)["designs"][1]["exact"])
+
+    def test_advise_advises_nothing(self):
+        self.meddle("splitcount_trial.trial_1_slots")
+        answer = self.run_program("advise", "--sessions", "2", "--seconds", "1", "--rounds", "2")
+        self.assertEqual(answer.code, support.DIFFERENCE, answer)
+        self.assertIn("Nothing is advised: the total of slots_1 was wrong by", answer.out)
+        self.assertNotIn("splitcount define", answer.out)
+        self.assertIn("was wrong by", answer.err)
+
+
 class AdviseTest(Trial):
     def test_it_advises_a_slot_count_or_says_that_it_cannot(self):
         answer = self.run_program("advise", "--sessions", "8", "--seconds", "1", "--rounds", "3", "--json")
@@ -162,3 +200,5 @@ class AdviseTest(Trial):
         report = json.loads(answer.out)
         self.assertEqual([one["slots"] for one in report["designs"]][1:], [2, 5])
         self.assertEqual(report["picks"], [])
+        self.assertFalse(report["advice"]["sure"])
+        self.assertIn("One round cannot tell", report["advice"]["sentence"])

@@ -67,7 +67,9 @@ class PostgresqlEngine final : public Engine {
     if (!keeper) return fail(std::move(keeper.error()));
     return PostgresqlSandbox::open(std::move(*keeper),
                                    std::make_unique<PostgresqlEngine>(
-                                       conninfo_, name_, std::string(statement(postgresql::dialect, "sandbox_enter"))));
+                                       conninfo_, name_,
+                                       fmt::format("{};\n{}", statement(postgresql::dialect, "sandbox_no_limits"),
+                                                   statement(postgresql::dialect, "sandbox_enter"))));
   }
 
  private:

@@ -19,7 +19,7 @@ Result<std::unique_ptr<Sandbox>> PostgresqlSandbox::open(std::unique_ptr<Console
   if (!looked) return fail(std::move(looked.error()));
   const auto& found = looked->front();
   if (is_true(found[0])) {
-    return fail(ErrorCode::read_only, "this is a standby or a read-only session, and a trial writes; run it on the primary");
+    return fail(ErrorCode::read_only, "a trial writes, and this is a standby, or a session that may only read (default_transaction_read_only)");
   }
   if (!is_true(found[1])) {
     return fail(ErrorCode::permission_denied,
@@ -31,6 +31,8 @@ Result<std::unique_ptr<Sandbox>> PostgresqlSandbox::open(std::unique_ptr<Console
     return fail(ErrorCode::name_clash,
                 fmt::format("a schema {} is there that is none of ours; a trial needs that name", *found[5]));
   }
+  auto unlimited = keeper->ask(std::string(statement(dialect, "sandbox_no_limits")));
+  if (!unlimited) return fail(std::move(unlimited.error()));
   auto locked = keeper->ask(std::string(statement(dialect, "sandbox_lock")));
   if (!locked) return fail(std::move(locked.error()));
   if (!is_true(locked->front()[0])) {

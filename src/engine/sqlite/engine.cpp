@@ -93,6 +93,8 @@ class SqliteEngine final : public Engine {
   }
 
   Result<std::unique_ptr<Sandbox>> sandbox(Deadline deadline) override {
+    auto users = connect(false, deadline);  // a path that is mistyped is told as elsewhere
+    if (!users) return fail(std::move(users.error()));
     auto path = path_ + "-trial";
     auto engine = std::make_unique<SqliteEngine>(path);
     return SqliteSandbox::open(std::move(path), std::move(engine), deadline);

@@ -1,10 +1,10 @@
 #include <engine/sqlite/sandbox.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 #include <utility>
 
@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include <base/text.h>
-#include <engine/sqlite/counter_sql.h>
 
 namespace splitcount::engine::sqlite {
 namespace {
@@ -24,23 +23,44 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t shown_bytes_max = 200;
 constexpr std::array<std::string_view, 4> file_endings{"", "-wal", "-shm", "-journal"};
+constexpr std::size_t name_bytes_max = 255;
 
 std::string lock_of(const std::string& path) { return path + ".lock"; }
 
-/// True: nothing, or a file that a trial made: its application id tells, or that nothing was written yet.
-bool is_ours(const std::string& path) {
-  constexpr std::size_t application_id_at = 68;  // https://www.sqlite.org/fileformat.html
-  constexpr std::string_view application_id = "spct";
-  std::error_code failed;
-  const auto status = fs::symlink_status(path, failed);
-  if (status.type() == fs::file_type::not_found) return true;
-  if (status.type() != fs::file_type::regular) return false;
-  std::ifstream file(path, std::ios::binary);
-  std::array<char, application_id_at + application_id.size()> head{};
-  file.read(head.data(), head.size());
-  return file.gcount() == 0 ||
-         (file.gcount() == static_cast<std::streamsize>(head.size()) &&
-          std::string_view(head.data(), head.size()).substr(application_id_at) == application_id);
+/// What the lock file says. It is written before any other file is made: what lies beside it is a trial's.
+constexpr std::string_view mark = "the lock of a trial of splitcount\n";
+
+/// What the descriptor's file holds, as far as it is as long as the mark.
+std::string head_of(int file) {
+  std::array<char, mark.size() + 1> bytes{};
+  const auto got = ::pread(file, bytes.data(), bytes.size(), 0);
+  return {bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
+}
+
+Error not_ours(const std::string& path) {
+  Error error;
+  error.code = ErrorCode::name_clash;
+  error.message = fmt::format("a file {} is there that is none of ours, and a trial needs that name; move it away",
+                              quoted(path, shown_bytes_max));
+  return error;
+}
+
+/// Nothing is in the way, or what a trial has left.
+Result<void> check_ours(const std::string& path, int lock) {
+  if (head_of(lock) == mark) return {};
+  if (!head_of(lock).empty()) return fail(not_ours(lock_of(path)));
+  for (const auto ending : file_endings) {
+    std::error_code failed;
+    const auto file = path + std::string(ending);
+    if (fs::symlink_status(file, failed).type() == fs::file_type::not_found) continue;
+    ::unlink(lock_of(path).c_str());  // it was made just now
+    return fail(not_ours(file));
+  }
+  if (::pwrite(lock, mark.data(), mark.size(), 0) == static_cast<ssize_t>(mark.size())) return {};
+  const int code = errno;
+  ::unlink(lock_of(path).c_str());
+  return fail(code == ENOSPC ? ErrorCode::disk_full : ErrorCode::io_error,
+              fmt::format("the trial's lock file cannot be written ({})", std::strerror(code)));
 }
 
 /// The descriptor of a lock file that this process holds. A file that somebody has removed meanwhile locks nothing.
@@ -52,7 +72,7 @@ Result<int> take_lock(const std::string& path) {
                             std::strerror(code)));
   };
   for (;;) {
-    const int lock = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    const int lock = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (lock < 0) return refuse(errno);
     if (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
       const int code = errno;
@@ -83,20 +103,20 @@ Result<void> remove_files(const std::string& path) {
 
 Result<std::unique_ptr<Sandbox>> SqliteSandbox::open(std::string path, std::unique_ptr<Engine> engine,
                                                      Deadline deadline) {
-  if (!is_ours(path)) {
-    return fail(ErrorCode::name_clash, fmt::format("a file {} is there that is none of ours; a trial needs that name",
-                                                   quoted(path, shown_bytes_max)));
+  if (fs::path(path).filename().string().size() + file_endings.back().size() > name_bytes_max) {
+    return fail(ErrorCode::invalid_argument,
+                "the database file's name is too long for a trial's file beside it, which has -trial-journal at its end");
   }
   auto lock = take_lock(lock_of(path));
   if (!lock) return fail(std::move(lock.error()));
+  if (auto checked = check_ours(path, *lock); !checked) {
+    ::close(*lock);
+    return fail(std::move(checked.error()));
+  }
   std::unique_ptr<SqliteSandbox> sandbox(new SqliteSandbox(std::move(path), std::move(engine), *lock));
   if (auto removed = remove_files(sandbox->path_); !removed) return fail(std::move(removed.error()));
   auto created = sandbox->engine_->connect(true, deadline);
   if (!created) return fail(std::move(created.error()));
-  auto console = sandbox->engine_->console(deadline);
-  if (!console) return fail(std::move(console.error()));
-  auto marked = (*console)->ask(std::string(statement(dialect, "sandbox_create")));
-  if (!marked) return fail(std::move(marked.error()));
   return sandbox;
 }
 

@@ -46,7 +46,8 @@ JOIN pg_catalog.pg_class AS c ON c.relnamespace = n.oid AND c.relname = 'splitco
 
 -- name: schema_elsewhere
 SELECT pg_catalog.quote_ident(n.nspname) FROM pg_catalog.pg_namespace AS n {shared_tables}
-WHERE n.nspname <> 'splitcount_trial'::name AND coalesce(pg_catalog.current_schema(), ''::name) <> 'splitcount_trial'::name
+WHERE n.nspname <> ALL (pg_catalog.current_schemas(false))  -- one there has been made since we looked
+  AND n.nspname <> 'splitcount_trial'::name AND coalesce(pg_catalog.current_schema(), ''::name) <> 'splitcount_trial'::name
   AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') AND pg_catalog.has_table_privilege(s.oid, 'SELECT')
   AND pg_catalog.has_table_privilege(c.oid, 'SELECT')
 ORDER BY n.nspname LIMIT 1

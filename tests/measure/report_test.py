@@ -25,6 +25,10 @@ def setUpModule():
 class Page(support.Case):
     browser = None  # one for all
 
+    def setUp(self):
+        super().setUp()
+        self.ok("define", "hits")
+
     def report(self, *words, name="report.html"):
         answer = self.run_program(*words, "--json", "--report", name)
         self.assertEqual(answer.code, support.DONE, answer)
@@ -136,6 +140,7 @@ class HostileTest(Page):
         # A slash parts folders, so the name is spread over one: ./</script><img ...
         database = f"{HOSTILE} <!-- <script> &lt; {{{{nonce}}}} \u2028.db"
         self.path("<").mkdir()
+        self.ok("--db", database, "define", "hits")
         page = self.report("--db", database, *SHORT)
         for script in (True, False):
             self.open(page, 360, 800, script=script)
@@ -171,6 +176,10 @@ class InspectTest(Page):
 
 
 class FileTest(support.Case):
+    def setUp(self):
+        super().setUp()
+        self.ok("define", "hits")
+
     def refused_at_once(self, code, path, sentence):
         answer = self.run_program("compare", "--sessions", "2", "--seconds", "60", "--report", path, timeout=20,
                                   preexec_fn=support.without_capabilities)

@@ -50,26 +50,18 @@ int prime_from(int number) {
   return rule::is_prime(number) ? number : 1'021;
 }
 
-Rule rule_of(Pick pick, int slots) {
-  Rule rule;
-  rule.pick = pick;
-  rule.slots = slots;
-  rule.missing = Missing::error;
-  return rule;
-}
-
 Design step_of(Pick pick, int slots) {
-  return counter(fmt::format("slots_{}", slots), fmt::format("{} slot{}", slots, slots == 1 ? "" : "s"), rule_of(pick, slots));
+  return counter(fmt::format("slots_{}", slots), fmt::format("{} slot{}", slots, slots == 1 ? "" : "s"), rule_with(pick, slots));
 }
 
 /// Others than `session`, with that many slots.
 std::vector<Design> others(const Target& target, int slots) {
-  std::vector<Design> designs{limit(), counter("session", "pick session", rule_of(Pick::session, slots)),
-                              counter("free", "pick free", rule_of(Pick::free, slots)),
-                              counter("spread", "pick spread", rule_of(Pick::spread, slots)),
-                              counter("random", "pick random", rule_of(Pick::random, slots))};
+  std::vector<Design> designs{limit(), counter("session", "pick session", rule_with(Pick::session, slots)),
+                              counter("free", "pick free", rule_with(Pick::free, slots)),
+                              counter("spread", "pick spread", rule_with(Pick::spread, slots)),
+                              counter("random", "pick random", rule_with(Pick::random, slots))};
   if (target.traits().journal) {
-    Rule journal = rule_of(Pick::session, slots);
+    Rule journal = rule_with(Pick::session, slots);
     journal.layout = Layout::journal;
     auto folded = counter("journal", "layout journal, while a session folds", journal);
     folded.folds = true;
@@ -136,7 +128,7 @@ Result<Advice> advise_one_writer(const Target& target, const TrialOptions& optio
                                  const std::function<void(const TrialProgress&)>& tell) {
   Advice advice;
   advice.steps = {1, 4, 16};
-  advice.rule = rule_of(Pick::session, 1);
+  advice.rule = rule_with(Pick::session, 1);
   std::vector<Design> designs{limit()};
   for (const int slots : advice.steps) designs.push_back(step_of(Pick::random, slots));
   designs.push_back(
@@ -212,7 +204,7 @@ Result<Advice> advise(const Target& target, const TrialOptions& options, std::op
   std::vector<std::vector<double>> rates;
   for (std::size_t i = curve_begins; i < designs.size(); ++i) rates.push_back(advice.curve.designs[i].adds_per_second);
   advice.knee = find_knee(rates);
-  advice.rule = rule_of(searched, advice.steps[advice.knee.at]);
+  advice.rule = rule_with(searched, advice.steps[advice.knee.at]);
   advice.sure = advice.knee.is_sure() && advice.curve.rounds >= rounds_min && !wrong_total(advice.curve);
   if (!pick && advice.sure) {
     auto picks = run_trial(target, others(target, advice.rule.slots), options, tell);

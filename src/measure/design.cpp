@@ -31,14 +31,6 @@ Design random_rows() {
   return design;
 }
 
-Rule rule_with(Pick pick, int slots) {
-  Rule rule;
-  rule.slots = slots;
-  rule.pick = pick;
-  rule.missing = Missing::error;
-  return rule;
-}
-
 /// The largest prime up to `slots`, which is at least 2.
 int prime_up_to(int slots) {
   while (!rule::is_prime(slots)) --slots;
@@ -90,6 +82,14 @@ std::string names_of(const std::vector<Design>& all) {
 }
 
 }  // namespace
+
+Rule rule_with(Pick pick, int slots) {
+  Rule rule;
+  rule.slots = slots;
+  rule.pick = pick;
+  rule.missing = Missing::error;
+  return rule;
+}
 
 Design limit() { return by_hand("limit", "the same inserts, nothing counted", "limit_create", "limit_add", "limit_total"); }
 

@@ -27,6 +27,9 @@ struct Design {
   bool folds = false;           ///< a session of its own folds meanwhile
 };
 
+/// One number without a key, all of whose slots are there from the start.
+[[nodiscard]] Rule rule_with(Pick pick, int slots);
+
 /// Inserts and counts nothing: what the others are measured against.
 [[nodiscard]] Design limit();
 /// A counter of ours by a rule without a key.

@@ -10,6 +10,7 @@ packages_build=(
   libexpected-dev      # tl::expected, the base of Result<T>
   libsqlite3-dev       # the embedded engine
   libpq-dev            # PostgreSQL's client
+  libmariadb-dev       # MariaDB's
   zlib1g-dev           # .gz logs
   libssl-dev           # SHA-256, by which a counted file is known again
   libcli11-dev         # the command line
@@ -29,6 +30,9 @@ packages_test=(
   python3             # tools/check, the end-to-end tests, examples/any_language.py
   sqlite3             # counting from outside, as any other program would
   python3-psycopg2    # the same on PostgreSQL
+  mariadb-server-core # MariaDB for tests that start servers of their own; it makes and starts none when it is installed
+  mariadb-client-core # runs scripts for it, as people do
+  python3-pymysql     # counting from outside on it
   chromium            # looks at the page of --report, as people do
   fonts-dejavu-core   # letters for it
   libdbd-pg-perl      # examples/postgresql/prize.pl

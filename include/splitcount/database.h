@@ -16,6 +16,7 @@
 
 struct sqlite3;  // native handles are borrowed, never owned
 struct pg_conn;  // PGconn
+struct st_mysql;  // MYSQL
 
 namespace splitcount {
 
@@ -30,10 +31,12 @@ class SPLITCOUNT_EXPORT Caller {
   explicit Caller(sqlite3* handle) noexcept : handle_(handle), engine_(Engine::sqlite) {}
   /// A PGconn*. Its client_encoding is UTF8.
   explicit Caller(pg_conn* handle) noexcept : handle_(handle), engine_(Engine::postgresql) {}
+  /// A MYSQL* of libmariadb, with all results read. Its current database is the counter's.
+  explicit Caller(st_mysql* handle) noexcept : handle_(handle), engine_(Engine::mariadb) {}
 
  private:
   friend struct counter::Access;
-  enum class Engine : std::uint8_t { sqlite, postgresql };
+  enum class Engine : std::uint8_t { sqlite, postgresql, mariadb };
   void* handle_;
   Engine engine_;
 };

@@ -121,13 +121,13 @@ Result<Applied> Combiner::apply(const Counter& counter, const Batch& batch, Dead
 
 Result<std::vector<Stream>> Combiner::streams(std::string_view prefix) const {
   const Deadline deadline = deadline_in(std::chrono::milliseconds(limits::call_wait_ms_max));
-  auto lease = impl_->store->pool().acquire(deadline);
-  if (!lease) return fail(std::move(lease.error()));
-  (*lease)->set_wait(deadline);
-  auto version = (*lease)->schema_version();
-  if (!version) return fail(std::move(version.error()));
-  if (*version == 0) return std::vector<Stream>();
-  auto rows = (*lease)->streams(prefix);
+  using Rows = Result<std::vector<engine::StreamRow>>;
+  auto rows = counter::read_when_back(impl_->store->pool(), deadline, [prefix](engine::Connection& connection) -> Rows {
+    auto version = connection.schema_version();
+    if (!version) return fail(std::move(version.error()));
+    if (*version == 0) return std::vector<engine::StreamRow>();
+    return connection.streams(prefix);
+  });
   if (!rows) return fail(std::move(rows.error()));
   std::vector<Stream> streams;
   for (engine::StreamRow& row : *rows)

@@ -39,6 +39,7 @@ struct Access {
     switch (caller.engine_) {
       case Caller::Engine::sqlite: return engine::borrow(static_cast<sqlite3*>(caller.handle_));
       case Caller::Engine::postgresql: return engine::borrow(static_cast<pg_conn*>(caller.handle_));
+      case Caller::Engine::mariadb: return engine::borrow(static_cast<st_mysql*>(caller.handle_));
     }
     return fail(ErrorCode::internal, "a caller's handle of an engine that is not built in");
   }

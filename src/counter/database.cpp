@@ -144,20 +144,26 @@ Result<void> remove_all(engine::Connection& connection) {
   return connection.uninstall();
 }
 
-/// A connection of the pool that is ready to read.
-Result<counter::Lease> reader(Store& store) {
-  const Deadline deadline = call_deadline();
-  auto lease = store.pool().acquire(deadline);
-  if (lease) (*lease)->set_wait(deadline);
-  return lease;
-}
-
 /// The stored counters; none where nothing is installed.
 Result<std::vector<engine::StoredCounter>> stored_counters(engine::Connection& connection) {
   auto version = connection.schema_version();
   if (!version) return fail(std::move(version.error()));
   if (*version == 0) return std::vector<engine::StoredCounter>();
   return connection.list();
+}
+
+Result<Status> read_status(engine::Connection& connection) {
+  auto status = connection.status();
+  if (!status) return status;
+  auto counters = stored_counters(connection);
+  if (!counters) return fail(std::move(counters.error()));
+  status->counters = static_cast<std::int64_t>(counters->size());
+  for (const engine::StoredCounter& counter : *counters) {
+    auto whole = connection.check_objects(counter);
+    if (!whole && whole.error().code != ErrorCode::database_corrupt) return fail(std::move(whole.error()));
+    if (!whole) status->warnings.push_back(std::move(whole.error().message));
+  }
+  return status;
 }
 
 }  // namespace
@@ -200,17 +206,15 @@ Result<Counter> Database::define(std::string_view name, const RuleOptions& optio
 }
 
 Result<Counter> Database::counter(std::string_view name) const {
-  auto lease = reader(*impl_->store);
-  if (!lease) return fail(std::move(lease.error()));
-  auto stored = counter::look_up(**lease, name);
+  auto stored = counter::read_when_back(impl_->store->pool(), call_deadline(), [name](engine::Connection& connection) {
+    return counter::look_up(connection, name);
+  });
   if (!stored) return fail(std::move(stored.error()));
   return Access::counter(impl_->store->handle(std::move(*stored)));
 }
 
 Result<std::vector<CounterInfo>> Database::list() const {
-  auto lease = reader(*impl_->store);
-  if (!lease) return fail(std::move(lease.error()));
-  auto counters = stored_counters(**lease);
+  auto counters = counter::read_when_back(impl_->store->pool(), call_deadline(), stored_counters);
   if (!counters) return fail(std::move(counters.error()));
   std::vector<CounterInfo> infos;
   for (engine::StoredCounter& counter : *counters) {
@@ -240,26 +244,14 @@ Result<void> Database::uninstall() {
 }
 
 Result<Status> Database::status() const {
-  auto lease = reader(*impl_->store);
-  if (!lease) return fail(std::move(lease.error()));
-  auto status = (*lease)->status();
-  if (!status) return status;
-  auto counters = stored_counters(**lease);
-  if (!counters) return fail(std::move(counters.error()));
-  status->counters = static_cast<std::int64_t>(counters->size());
-  for (const engine::StoredCounter& counter : *counters) {
-    auto whole = (*lease)->check_objects(counter);
-    if (!whole && whole.error().code != ErrorCode::database_corrupt) return fail(std::move(whole.error()));
-    if (!whole) status->warnings.push_back(std::move(whole.error().message));
-  }
-  return status;
+  return counter::read_when_back(impl_->store->pool(), call_deadline(), read_status);
 }
 
 Result<std::string> Database::script(std::string_view dialect, std::string_view name, const RuleOptions& options,
                                      std::span<const std::string> keys) {
   const rule::EngineTraits* traits = engine::traits_of(dialect);
   if (traits == nullptr) {
-    return fail(ErrorCode::invalid_argument, fmt::format("there is no dialect {}; sqlite and postgresql are", quoted(dialect)));
+    return fail(ErrorCode::invalid_argument, fmt::format("there is no dialect {}; sqlite, postgresql and mariadb are", quoted(dialect)));
   }
   if (auto right = rule::check_counter_name(name); !right) return fail(std::move(right.error()));
   if (auto right = check_keys(keys); !right) return fail(std::move(right.error()));

@@ -73,18 +73,18 @@ Maintained maintain_one(Store& store, const engine::StoredCounter& counter, cons
 /// The counter of that name, or all of them.
 Result<std::vector<engine::StoredCounter>> chosen(Store& store, std::string_view name) {
   const Deadline deadline = deadline_in(std::chrono::milliseconds(limits::call_wait_ms_max));
-  auto lease = store.pool().acquire(deadline);
-  if (!lease) return fail(std::move(lease.error()));
-  (*lease)->set_wait(deadline);
-  if (!name.empty()) {
-    auto stored = counter::look_up(**lease, name);
-    if (!stored) return fail(std::move(stored.error()));
-    return std::vector<engine::StoredCounter>{**stored};
-  }
-  auto version = (*lease)->schema_version();
-  if (!version) return fail(std::move(version.error()));
-  if (*version == 0) return std::vector<engine::StoredCounter>();
-  return (*lease)->list();
+  using Counters = Result<std::vector<engine::StoredCounter>>;
+  return counter::read_when_back(store.pool(), deadline, [name](engine::Connection& connection) -> Counters {
+    if (!name.empty()) {
+      auto stored = counter::look_up(connection, name);
+      if (!stored) return fail(std::move(stored.error()));
+      return std::vector<engine::StoredCounter>{**stored};
+    }
+    auto version = connection.schema_version();
+    if (!version) return fail(std::move(version.error()));
+    if (*version == 0) return std::vector<engine::StoredCounter>();
+    return connection.list();
+  });
 }
 
 }  // namespace

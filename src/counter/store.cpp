@@ -7,6 +7,7 @@
 #include <base/clock.h>
 #include <base/limits.h>
 #include <base/text.h>
+#include <counter/transaction.h>
 
 namespace splitcount::counter {
 
@@ -74,10 +75,7 @@ Result<StoredRule> Handle::reread(engine::Connection& connection) {
 }
 
 Result<StoredRule> Handle::reread(Deadline deadline) {
-  auto lease = store_->pool().acquire(deadline);
-  if (!lease) return fail(std::move(lease.error()));
-  (*lease)->set_wait(deadline);
-  return reread(**lease);
+  return read_when_back(store_->pool(), deadline, [this](engine::Connection& connection) { return reread(connection); });
 }
 
 std::shared_ptr<Handle> Store::handle(StoredRule stored) {

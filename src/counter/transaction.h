@@ -34,6 +34,18 @@ using Body = std::function<Result<void>(Attempt&)>;
 /// A connection for reads. A database that was there before and cannot be reached now is waited for until the deadline.
 [[nodiscard]] Result<Lease> acquire_when_back(Pool& pool, Deadline deadline);
 
+/// Runs a read on a connection of the pool; once more where that one broke, as it does when the server goes away.
+template <class Read>
+auto read_when_back(Pool& pool, Deadline deadline, const Read& read) -> decltype(read(std::declval<engine::Connection&>())) {
+  for (bool again = false;; again = true) {
+    auto lease = acquire_when_back(pool, deadline);
+    if (!lease) return fail(std::move(lease.error()));
+    (*lease)->set_wait(deadline);
+    auto result = read(**lease);
+    if (result || again || result.error().code != ErrorCode::connection_lost) return result;
+  }
+}
+
 /// The transaction failed for a reason that lies in other sessions or in the connection, and not in its input.
 [[nodiscard]] bool is_worth_another_try(const Error& error) noexcept;
 

@@ -184,15 +184,16 @@ class Engine {
   [[nodiscard]] virtual std::string display_name() const = 0;
 };
 
-/// `sqlite:PATH` or a PATH without a scheme; `postgresql://...` or `postgresql:keyword=value ...`. Error:
-/// config_invalid.
+/// `sqlite:PATH` or a PATH without a scheme; `postgresql://...` or `postgresql:keyword=value ...`;
+/// `mariadb://...`. Error: config_invalid.
 [[nodiscard]] Result<std::shared_ptr<Engine>> open(std::string_view dsn);
 
 /// The caller's own handle. Its transaction is checked, never touched. Error: no_transaction.
 [[nodiscard]] Result<std::unique_ptr<Connection>> borrow(sqlite3* handle);
 [[nodiscard]] Result<std::unique_ptr<Connection>> borrow(pg_conn* handle);
+[[nodiscard]] Result<std::unique_ptr<Connection>> borrow(st_mysql* handle);
 
-/// The traits of a dialect by its name ("sqlite", "postgresql"); null where unknown.
+/// The traits of a dialect by its name ("sqlite", "postgresql", "mariadb"); null where unknown.
 [[nodiscard]] const rule::EngineTraits* traits_of(std::string_view dialect) noexcept;
 
 /// The script that defines a counter by hand. The rule is complete and checked.

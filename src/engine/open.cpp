@@ -6,13 +6,14 @@
 #include <fmt/format.h>
 
 #include <base/text.h>
+#include <engine/mariadb/engine.h>
 #include <engine/postgresql/engine.h>
 #include <engine/sqlite/engine.h>
 
 namespace splitcount::engine {
 namespace {
 
-constexpr std::string_view what_there_is = "this splitcount has sqlite and postgresql";
+constexpr std::string_view what_there_is = "this splitcount has sqlite, postgresql and mariadb";
 
 /// [a-z][a-z0-9+.-]* before a colon that comes before any slash; empty where there is none. One letter is a scheme too.
 std::string_view scheme_of(std::string_view dsn) {
@@ -49,20 +50,23 @@ Result<std::shared_ptr<Engine>> open(std::string_view dsn) {
     const auto rest = dsn.substr(scheme.size() + 1);
     return postgresql::open(rest.starts_with("//") ? dsn : rest);
   }
+  if (scheme == "mariadb") return mariadb::open(dsn.substr(scheme.size() + 1));
   // Only the scheme is shown: what follows may hold a password.
   return fail(
       ErrorCode::config_invalid,
       fmt::format("the database's scheme {} is unknown: {}, as sqlite:PATH, a plain PATH (./{}:... for a file "
-                  "that is named so) or postgresql://HOST/DATABASE",
+                  "that is named so), postgresql://HOST/DATABASE or mariadb://HOST/DATABASE",
                   quoted(scheme), what_there_is, scheme));
 }
 
 Result<std::unique_ptr<Connection>> borrow(sqlite3* handle) { return sqlite::borrow(handle); }
 Result<std::unique_ptr<Connection>> borrow(pg_conn* handle) { return postgresql::borrow(handle); }
+Result<std::unique_ptr<Connection>> borrow(st_mysql* handle) { return mariadb::borrow(handle); }
 
 const rule::EngineTraits* traits_of(std::string_view dialect) noexcept {
   if (dialect == "sqlite") return &sqlite::traits();
   if (dialect == "postgresql") return &postgresql::traits();
+  if (dialect == "mariadb") return &mariadb::traits();
   return nullptr;
 }
 
@@ -70,6 +74,7 @@ Result<std::string> script(std::string_view dialect, std::string_view name, cons
                            std::span<const std::string> keys) {
   if (dialect == "sqlite") return sqlite::script(name, rule, keys);
   if (dialect == "postgresql") return postgresql::script(name, rule, keys);
+  if (dialect == "mariadb") return mariadb::script(name, rule, keys);
   return fail(ErrorCode::invalid_argument,
               fmt::format("the dialect {} is unknown: {}", quoted(dialect), what_there_is));
 }

@@ -179,7 +179,7 @@ TEST_P(CallersTransaction, WithTemporaryTablesOfOurNamesCountsWhereOthersSeeIt) 
   ASSERT_TRUE(ran(session_->begin()));
   const auto added = counter.add(session_->caller(), Add{.key = "k", .request_id = "r1"});
   ASSERT_TRUE(ran(added ? session_->commit() : session_->rollback()));
-  EXPECT_TRUE(done(added));
+  EXPECT_TRUE(done(added) || traits().temporary_tables_hide_ours);
   EXPECT_EQ(total(counter, "k"), added ? 1 : 0);
 }
 

@@ -63,6 +63,7 @@ struct Traits {
   bool sql_checks_utf8 = false;            ///< plain SQL cannot bring in text that is no UTF-8, or holds a zero byte
   bool judges_sums = false;                ///< adds of one call that meet in a slot are refused by their sum only
   bool callers_begin_again = false;        ///< their level tells them so where another session was faster
+  bool temporary_tables_hide_ours = false; ///< a caller's temporary table of one of our names stands before ours
   bool sql_trims_numbers = false;          ///< plain SQL reads ' 5' as 5 before any function of ours sees it
 };
 
@@ -104,5 +105,8 @@ inline void PrintTo(const EngineUnderTest& engine, std::ostream* out) { *out << 
 /// A database in a new directory of `parent`; empty: where files are fastest, since most tests ask nothing of a disk.
 [[nodiscard]] std::unique_ptr<Stand> make_sqlite_stand(const std::string& parent = {});
 [[nodiscard]] std::unique_ptr<Stand> make_postgresql_stand();
+[[nodiscard]] std::unique_ptr<Stand> make_mariadb_stand();
+/// Its plain SQL is spoken by clients that ask for found rows instead of changed ones, as many drivers do.
+[[nodiscard]] std::unique_ptr<Stand> make_mariadb_stand_of_found_rows();
 
 }  // namespace splitcount::contract

@@ -37,14 +37,19 @@ class FileTest(support.Case):
 
     def test_a_run_that_is_killed_while_it_begins_is_cleaned_up_after(self):
         self.run_program("define", "hits")
+        def trial_files():
+            return [name for name in os.listdir(self.folder) if "-trial" in name]
+
         left = 0
-        for ms in range(5, 80, 5):
+        for later_ms in range(0, 15):
             process = subprocess.Popen([support.PROGRAM, "inspect", "locks"], cwd=self.folder, env=support.environment(),
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            time.sleep(ms / 1000)
+            while not trial_files() and process.poll() is None:
+                pass  # until its first file is there
+            time.sleep(later_ms / 1000)
             process.kill()
             process.wait()
-            left += any("-trial" in name for name in os.listdir(self.folder))
+            left += len(trial_files()) > 0
             self.assertEqual(self.run_program("inspect", "locks").code, support.DONE)
             self.assertEqual([name for name in os.listdir(self.folder) if "-trial" in name], [])
         self.assertGreater(left, 0)

@@ -110,7 +110,8 @@ class Removed(Case):
                                     env=environment(SPLITCOUNT_DB=self.address), text=True, stdout=subprocess.PIPE,
                                     stderr=subprocess.PIPE)
         self.wait_until(lambda: self.run_program("total", "cc").out.split(": ")[-1][0:1] not in ("", "0"), "some lines are counted")
-        self.run_checked("drop", "cc", "--yes")
+        while (dropped := self.run_program("drop", "cc", "--yes")).code != DONE:  # a group that takes long keeps its tables
+            self.assertIn("others held a lock for longer", dropped.err)
         out, err = counting.communicate(timeout=120)
         self.assertEqual(counting.returncode, FAILED, err)
         self.assertIn("cc was dropped meanwhile, and what was counted into it has gone with it", err)

@@ -32,10 +32,9 @@ SELECT (SELECT pg_catalog.count(*) FROM {table})
 
 -- name: inspect_waits
 WITH _tables AS MATERIALIZED (
-  SELECT t.oid, c.name, t.relname FROM splitcount_counters AS c JOIN pg_catalog.pg_class AS t
+  SELECT t.oid, c.name, t.relname FROM {schema}.splitcount_counters AS c JOIN pg_catalog.pg_class AS t
   ON t.relname IN (c.name || '_slots', c.name || '_deltas', c.name || '_requests')
-  WHERE t.relnamespace = (SELECT s.relnamespace FROM pg_catalog.pg_class AS s
-                          WHERE s.oid = pg_catalog.to_regclass('splitcount_counters'))
+  WHERE t.relnamespace = (SELECT s.relnamespace FROM pg_catalog.pg_class AS s WHERE s.oid = c.tableoid)
 ), _locks AS MATERIALIZED (
   SELECT pid, database, locktype, relation, granted, waitstart FROM pg_catalog.pg_locks
 ), _waiting AS (

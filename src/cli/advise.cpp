@@ -35,7 +35,7 @@ std::string curve_of(const measure::TrialResult& result, std::string_view mark_a
   for (const auto& one : result.designs) {
     const auto mark = one.design.name == mark_at ? "  <- this one" : "";
     table.row({one.design.rule ? one.design.what : "limit", grouped(rate(one)),
-               fmt::format("{:.2f} ({:.2f}-{:.2f})", one.of_limit.median, one.of_limit.least, one.of_limit.most),
+               spread_text(one.of_limit, result.rounds),
                fmt::format("{:.1f} %", one.share_waited * 100), bar(rate(one), largest, terminal) + mark});
   }
   return table.render(terminal);
@@ -64,7 +64,7 @@ std::string answer(const TrialReport& report, const measure::Advice& advice, con
     text += fmt::format("\nOther picks and layouts, {} slots:\n\n{}", advice.steps[advice.knee.at],
                         curve_of(advice.picks, advised_in(advice.picks, advice), terminal));
   }
-  text += fmt::format("\n{}.\n", advice.sentence);
+  text += one_round_text(report.result.rounds) + "\n" + wrapped(advice.sentence + ".\n", terminal);
   if (advice.sure) text += fmt::format("\n  {}\n", define_command(report, advice));
   return text;
 }
@@ -109,7 +109,10 @@ Result<Action> read(const Command& command) {
   request.trial = *std::move(trial);
   if (const auto text = command.value("--pick")) {
     auto pick = rule::parse_pick(*text);
-    if (!pick) return fail(std::move(pick).error());
+    if (!pick) {  // without the one that is not taken here
+      return fail(ErrorCode::invalid_argument,
+                  fmt::format("--pick {} is not right; session, spread, random, free and value are", splitcount::quoted(*text)));
+    }
     if (*pick == Pick::request) {
       return fail(ErrorCode::invalid_argument,
                   "--pick request takes its slot from the request id, as random does; --pick random tells as much");

@@ -126,7 +126,7 @@ ExitCode run_verb(Output& out, const Verb& verb, std::span<const std::string> wo
   auto command = command_of(verb);
   if (auto parsed = command.parse(words); !parsed) return refuse(out, parsed.error());
   if (command.has("--help")) {
-    out.print(command.help());
+    out.print(wrapped(command.help(), out.terminal()));
     return finish(out, ExitCode::done, false);
   }
   auto db_flag = command.value("--db");
@@ -165,7 +165,7 @@ int run(std::span<const std::string> words) {
       return static_cast<int>(finish(out, ExitCode::done, false));
     }
     if (leading.has("--help") || rest.empty()) {
-      out.print(leading.help());
+      out.print(wrapped(leading.help(), out.terminal()));
       return static_cast<int>(finish(out, ExitCode::done, false));
     }
     auto verb = find_verb(rest.front());

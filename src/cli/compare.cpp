@@ -25,10 +25,6 @@ struct Request {
   std::optional<int> slots;
 };
 
-std::string spread_text(const measure::Spread& spread) {
-  return fmt::format("{:.2f} ({:.2f}-{:.2f})", spread.median, spread.least, spread.most);
-}
-
 std::string exact_text(const measure::Measured& one) {
   return one.total_wrong_by == 0 ? "exact" : fmt::format("wrong by {}", grouped(one.total_wrong_by));
 }
@@ -44,7 +40,7 @@ std::string table_of(const measure::TrialResult& result, const Terminal& termina
   }
   for (const auto& one : result.designs) {
     const auto adds = static_cast<std::int64_t>(measure::spread_of(one.adds_per_second).median);
-    table.row({one.design.name, grouped(adds), spread_text(one.of_limit), exact_text(one),
+    table.row({one.design.name, grouped(adds), spread_text(one.of_limit, result.rounds), exact_text(one),
                fmt::format("{:.1f} %", one.share_waited * 100), milliseconds(one.p50_us), milliseconds(one.p99_us),
                milliseconds(one.p999_us), grouped(one.deadlocks), grouped(one.retries), milliseconds(one.total_us),
                fmt::format("{:.1f}", one.bytes_per_add), bar(adds, largest, terminal)});
@@ -59,11 +55,11 @@ std::string legend(const measure::TrialResult& result) {
 }
 
 std::string answer(const TrialReport& report, const Terminal& terminal) {
-  return fmt::format("{}, {}, {} of {:g} s, {}, {}\n\n{}{}", engine_line(report), counted(report.options.sessions, "session"),
+  return fmt::format("{}, {}, {} of {:g} s, {}, {}\n\n{}{}{}", engine_line(report), counted(report.options.sessions, "session"),
                      counted(static_cast<std::int64_t>(report.result.rounds), "round"),
                      std::chrono::duration<double>(report.options.turn).count(),
                      report.options.insert_too ? "an insert and its count" : "a count alone", report.isolation,
-                     table_of(report.result, terminal), legend(report.result));
+                     table_of(report.result, terminal), one_round_text(report.result.rounds), legend(report.result));
 }
 
 Result<ExitCode> run_compare(const Request& request, Session& session) {
@@ -95,17 +91,24 @@ Result<ExitCode> run_compare(const Request& request, Session& session) {
   session.out.print(session.out.json() ? json : answer(report, session.out.terminal()));
   const bool reported = is_reported(request.trial.report, json);
   if (report.result.stopped) Output::note("stopped by a signal; the rounds that were done are shown, and the trial's tables are removed");
+  if (const auto& fault = report.result.fault) {
+    const auto done = static_cast<std::int64_t>(report.result.rounds);
+    Output::note(fmt::format("{} of {} done and shown, and then: {}", counted(done, "round"), report.options.rounds, fault->message));
+  }
   if (const auto wrong = measure::wrong_total(report.result)) {
     Output::note(*wrong);
     return ExitCode::difference;
   }
+  if (report.result.fault) return ExitCode::failed;
   if (!reported) return ExitCode::failed;
   return report.result.stopped ? ExitCode::partial : ExitCode::done;
 }
 
 void declare(Command& command) {
   declare_trial(command, seconds_default, rounds_default);
-  command.option("--designs", "NAMES", "Only these, with commas between; the limit is always among\nthem. Default: all that the engine has");
+  command.option("--designs", "NAMES", "Only these, with commas between; the limit is always among\nthem. Default: all that the engine has. On both: one_row,\n"
+                 "count_rows, trigger, random_11, once, batched; on SQLite:\ncounter; on PostgreSQL: session, free, spread, random,\n"
+                 "value, request, padded, journal, journal_folded");
   command.option("--slots", "N", "Slots of our designs, 1 to 1024. Default: one for each\nsession; on SQLite 1");
 }
 

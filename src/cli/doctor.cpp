@@ -10,6 +10,7 @@
 #include <cli/progress.h>
 #include <cli/report.h>
 #include <cli/stop.h>
+#include <cli/table.h>
 #include <cli/verbs.h>
 
 namespace splitcount::cli {
@@ -53,6 +54,28 @@ std::string what_to_do(const measure::Finding& finding, const Session& session) 
   return text;
 }
 
+constexpr std::size_t label_width_max = 60;
+
+/// What was seen as bars: the updates of tables, and who waited with what.
+std::string charts(const measure::Diagnosis& diagnosis, const Terminal& terminal) {
+  std::string text;
+  std::vector<Bar> bars;
+  for (const auto& one : diagnosis.tables) {
+    bars.push_back({cut_to(printable(one.schema + "." + one.table), label_width_max, terminal) + (one.is_hot ? "  (hot)" : ""), one.updates});
+  }
+  if (diagnosis.tables_more > 0) {
+    bars.push_back({counted(diagnosis.tables_more, "other table") + " together", diagnosis.updates_more});
+  }
+  if (!bars.empty()) text += bars_table("table", "updates", bars, terminal) + "\n";
+  bars.clear();
+  for (const auto& one : diagnosis.waits) {
+    const auto statement = one.statement.empty() ? "on " + one.schema + "." + one.table + ", statement not to be seen" : one.statement;
+    bars.push_back({cut_to(printable(statement), label_width_max, terminal), one.waits});
+  }
+  if (!bars.empty()) text += bars_table("statement that waited for a row", "waits seen", bars, terminal) + "\n";
+  return text;
+}
+
 std::string answer(const measure::Diagnosis& diagnosis, const Session& session) {
   const auto& terminal = session.out.terminal();
   std::string text;
@@ -64,8 +87,9 @@ std::string answer(const measure::Diagnosis& diagnosis, const Session& session) 
   }
   if (diagnosis.findings.empty() && diagnosis.looks > 0) text += fmt::format("Nothing hot was seen in {}.\n", watched(diagnosis));
   if (!diagnosis.findings.empty()) text += fmt::format("Watched for {}.\n", watched(diagnosis));
-  for (const auto& sentence : diagnosis.noticed) text += fmt::format("Noticed: {}\n", sentence);
-  for (const auto& sentence : diagnosis.unseen) text += fmt::format("Not seen: {}\n", sentence);
+  if (const auto seen = charts(diagnosis, terminal); !seen.empty()) text += "\n" + seen;
+  for (const auto& sentence : diagnosis.noticed) text += wrapped(fmt::format("Noticed: {}\n", sentence), terminal);
+  for (const auto& sentence : diagnosis.unseen) text += wrapped(fmt::format("Not seen: {}\n", sentence), terminal);
   return text;
 }
 

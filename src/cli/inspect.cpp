@@ -33,21 +33,23 @@ ExitCode tell(std::string_view kind, const std::string& json, const std::string&
 
 // --- locks
 
-std::string locks_answer(const measure::LocksHeld& locks, std::string_view engine) {
-  const auto line = [&locks](std::string_view what, int held) {
-    return fmt::format("{:<35}{}\n", what, locks.is_of_database ? counted(held, "lock on the database", "locks on the database")
-                                                                : counted(held, "row lock"));
-  };
-  const auto lines = line("one counter row, counted in twice", locks.one_row) + line("two slots, counted in once each", locks.two_slots);
+std::string locks_answer(const measure::LocksHeld& locks, std::string_view engine, const Terminal& terminal) {
+  const auto bars = bars_table("one transaction", locks.is_of_database ? "locks on the database" : "row locks",
+                               {{"one counter row, counted in twice", locks.one_row},
+                                {"two slots, counted in once each", locks.two_slots}},
+                               terminal);
   if (locks.is_of_database) {
-    return fmt::format("{}\nBoth were rolled back. While they were open a second connection that wanted to write was refused:\n"
-                       "{} has one writer at a time, whatever rows it writes. So one slot is enough there, and what\n"
-                       "helps is many adds in one transaction.",
-                       lines, engine);
+    return bars + "\n" +
+           wrapped(fmt::format("Both were rolled back. While they were open a second connection that wanted to write was refused:\n"
+                               "{} has one writer at a time, whatever rows it writes. So one slot is enough there, and what\n"
+                               "helps is many adds in one transaction.",
+                               engine),
+                   terminal);
   }
-  return fmt::format("{}\nBoth were rolled back. A lock on a row is held until its transaction ends, and whoever wants the same\n"
-                     "row waits until then. Adds to two slots hold two locks, so two sessions need not wait for each other.",
-                     lines);
+  return bars + "\n" +
+         wrapped("Both were rolled back. A lock on a row is held until its transaction ends, and whoever wants the same\n"
+                 "row waits until then. Adds to two slots hold two locks, so two sessions need not wait for each other.",
+                 terminal);
 }
 
 Result<ExitCode> run_locks(const ReportPath& report, Session& session) {
@@ -57,7 +59,7 @@ Result<ExitCode> run_locks(const ReportPath& report, Session& session) {
   static_cast<void>(stop_on_signals());  // it takes a moment, and its place is removed at the end
   const auto locks = measure::show_locks(*target);
   if (!locks) return fail(locks.error());
-  return tell("inspect locks", locks_json(*locks, target->dialect()), locks_answer(*locks, target->traits().name), report, *target,
+  return tell("inspect locks", locks_json(*locks, target->dialect()), locks_answer(*locks, target->traits().name, session.out.terminal()), report, *target,
               session);
 }
 
@@ -147,16 +149,16 @@ Result<ExitCode> run_live(Session& session) {
 
 // --- pages
 
-std::string pages_answer(const measure::SlotPages& pages) {
+std::string pages_answer(const measure::SlotPages& pages, const Terminal& terminal) {
   if (pages.slots == 0) return "no slot yet: nothing was added to this key";
   std::string text = fmt::format("{} {} on {} of {} bytes, layout {}\n", counted(pages.slots, "slot"),
                                  pages.slots == 1 ? "lies" : "lie", counted(pages.pages, "page"), grouped(pages.page_bytes),
                                  rule::to_text(pages.layout));
-  text += fmt::format("a slot takes {} bytes", grouped(pages.slot_bytes));
-  if (pages.slot_bytes != pages.slot_bytes_compact) text += fmt::format(", and compact {}", grouped(pages.slot_bytes_compact));
-  text += fmt::format("\nthe table has {} bytes", grouped(pages.table_bytes));
+  text += fmt::format("the table has {} bytes", grouped(pages.table_bytes));
   if (pages.index_bytes > 0) text += fmt::format(", and its index {}", grouped(pages.index_bytes));
-  return text;
+  std::vector<Bar> bars{{"a slot", pages.slot_bytes}, {"a page", pages.page_bytes}};
+  if (pages.layout == Layout::padded) bars.insert(bars.begin() + 1, {"a slot, if it were compact", pages.slot_bytes_compact});
+  return text + "\n\n" + bars_table("what it takes", "bytes", bars, terminal);
 }
 
 Result<ExitCode> run_pages(const std::string& name, const std::string& key, const ReportPath& report, Session& session) {
@@ -169,7 +171,7 @@ Result<ExitCode> run_pages(const std::string& name, const std::string& key, cons
   if (!target) return fail(std::move(target).error());
   const auto pages = measure::look_at_pages(*target, name, key);
   if (!pages) return fail(pages.error());
-  return tell("inspect pages", pages_json(*pages), pages_answer(*pages), report, *target, session);
+  return tell("inspect pages", pages_json(*pages), pages_answer(*pages, session.out.terminal()), report, *target, session);
 }
 
 void declare(Command& command) {

@@ -82,7 +82,7 @@ Json head(std::string_view kind, const TrialReport& report) {
   json["sessions"] = report.options.sessions;
   json["seconds"] = std::chrono::duration<double>(report.options.turn).count();
   json["rounds"] = report.result.rounds;
-  json["stopped"] = report.result.stopped;
+  json["stopped"] = report.result.stopped || report.result.fault.has_value();
   return json;
 }
 
@@ -196,11 +196,26 @@ std::string diagnosis_json(const measure::Diagnosis& diagnosis, const std::strin
                            std::string_view engine) {
   Json findings = Json::array();
   for (const auto& finding : diagnosis.findings) findings.push_back(of(finding, command));
+  Json tables = Json::array();
+  for (const auto& one : diagnosis.tables) {
+    tables.push_back(Json{{"schema", one.schema}, {"table", one.table}, {"updates", one.updates}, {"hot", one.is_hot}});
+  }
+  Json waits = Json::array();
+  for (const auto& one : diagnosis.waits) {
+    waits.push_back(Json{{"schema", one.schema},
+                         {"table", one.table},
+                         {"statement", one.statement.empty() ? Json(nullptr) : Json(one.statement)},
+                         {"waits", one.waits}});
+  }
   return text_of(Json{{"database", database},
                       {"engine", engine},
                       {"seconds", diagnosis.seconds},
                       {"looks", diagnosis.looks},
                       {"findings", findings},
+                      {"tables", tables},
+                      {"tables_more", diagnosis.tables_more},
+                      {"updates_more", diagnosis.updates_more},
+                      {"waits", waits},
                       {"noticed", diagnosis.noticed},
                       {"unseen", diagnosis.unseen},
                       {"stopped", diagnosis.stopped}});

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include <poll.h>
 #include <sys/ioctl.h>
@@ -101,6 +102,48 @@ std::string printable(std::string_view text) {
   const bool is_plain = in_quotes.size() == text.size() + 2 && in_quotes.compare(1, text.size(), text) == 0;
   const bool has_edges = !text.empty() && text.front() != ' ' && text.back() != ' ';
   return is_plain && has_edges ? std::string(text) : in_quotes;
+}
+
+std::string wrapped(std::string_view text, const Terminal& terminal) {
+  constexpr std::size_t option_text_at = 30;  // as Command::help sets it
+  constexpr std::size_t option_text_width_min = 30;
+  if (terminal.width == 0) return std::string(text);
+  std::string out;
+  std::string left;  // of a line that was broken
+  std::size_t left_at = 0;
+  const auto flush_left = [&] {
+    if (!left.empty()) out += std::string(left_at, ' ') + std::exchange(left, {}) + "\n";
+  };
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    std::string line(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const auto begins = std::min(line.find_first_not_of(' '), line.size());
+    const bool is_option = line.starts_with("  -");
+    const std::size_t goes_on_at = begins == 0 ? 0 : option_text_at;
+    const bool is_prose = begins == 0 || ((is_option || begins == option_text_at) &&
+                                          terminal.width >= option_text_at + option_text_width_min);
+    if (!left.empty() && !is_option && !line.empty() && begins == left_at) {
+      line = std::string(left_at, ' ') + std::exchange(left, {}) + " " + line.substr(begins);
+    }
+    flush_left();
+    bool is_broken = false;
+    while (is_prose && line.size() > terminal.width) {
+      const auto at = line.rfind(' ', terminal.width);
+      if (at == line.npos || at <= std::max(goes_on_at, begins)) break;
+      out += line.substr(0, at) + "\n";
+      line = std::string(goes_on_at, ' ') + line.substr(at + 1);
+      is_broken = true;
+    }
+    if (is_broken) {
+      left = line.substr(goes_on_at);
+      left_at = goes_on_at;
+    } else {
+      out += line + "\n";
+    }
+  }
+  flush_left();
+  return out;
 }
 
 std::string counted(std::int64_t number, std::string_view singular, std::string_view plural) {

@@ -49,6 +49,10 @@ class Output {
 /// A key as a table shows it: as it is, or in quotes with \xNN where it holds what a terminal would obey or hide.
 [[nodiscard]] std::string printable(std::string_view text);
 
+/// Prose for a narrow terminal: lines that are too long are broken at blanks, and what is left of one begins the next one.
+/// Options of a help keep their columns. Lines that are set in are commands or figures, and stay as they are.
+[[nodiscard]] std::string wrapped(std::string_view text, const Terminal& terminal);
+
 /// "1 key", "1,234 keys": the singular, and the plural where it is not the singular and an s.
 [[nodiscard]] std::string counted(std::int64_t number, std::string_view singular, std::string_view plural = {});
 

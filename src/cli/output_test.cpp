@@ -51,6 +51,29 @@ TEST(Bar, IsAsLongAsItsShareAndNeverMissingAboveZero) {
   EXPECT_GE(display_width(bar(10, 10, narrow)), narrow.width / 4);
 }
 
+TEST(Wrapped, BreaksProseAtBlanksAndGoesOnInTheNextLine) {
+  const std::string prose = "Both were rolled back, and nothing of it was\nleft. This goes on.\n\n";
+  EXPECT_EQ(wrapped(prose, narrow), "Both were rolled back, and nothing of it\nwas left. This goes on.\n\n");
+  EXPECT_EQ(wrapped(prose, plain), prose);
+  const std::string word(60, 'x');
+  EXPECT_EQ(wrapped(word, narrow), word + "\n");
+  EXPECT_EQ(wrapped(std::string(39, 'a') + " b", narrow), std::string(39, 'a') + "\nb\n");
+}
+
+TEST(Wrapped, KeepsColumnsOfOptionsAndLeavesCommandsAlone) {
+  constexpr Terminal wide{.colour = false, .unicode = true, .width = 70};
+  const std::string at(30, ' ');
+  EXPECT_EQ(wrapped("  --designs NAMES             Only these, with commas between; the limit is among\n" + at + "them\n  --json\n", wide),
+            "  --designs NAMES             Only these, with commas between; the\n" + at + "limit is among them\n  --json\n");
+  const auto command = "  splitcount compare " + std::string(60, 'x') + " y\n";
+  EXPECT_EQ(wrapped(command, wide), command);
+}
+
+TEST(Bars, HaveAHeadingAndAreAgainstTheLargest) {
+  EXPECT_EQ(bars_table("table", "updates", {{"votes", 2'000}, {"others", 1'000}}, plain),
+            "table   updates\nvotes     2,000  ########################\nothers    1,000  ############\n");
+}
+
 TEST(Table, CutsItsFirstColumnToTheTerminal) {
   std::setlocale(LC_CTYPE, "C.UTF-8");
   Table table({{"page"}, {"total", Table::Align::right}});

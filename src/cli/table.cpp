@@ -124,13 +124,19 @@ std::string bar(std::int64_t number, std::int64_t largest, const Terminal& termi
   return out;
 }
 
-std::string totals_table(const std::vector<Total>& totals, std::string_view key_title, const Terminal& terminal) {
-  Table table({{std::string(key_title), Table::Align::left}, {"total", Table::Align::right}, {"", Table::Align::left}});
+std::string bars_table(std::string_view label_title, std::string_view number_title, const std::vector<Bar>& bars,
+                       const Terminal& terminal) {
+  Table table({{std::string(label_title), Table::Align::left}, {std::string(number_title), Table::Align::right}, {"", Table::Align::left}});
   std::int64_t largest = 0;
-  for (const auto& total : totals) largest = std::max(largest, total.total);
-  for (const auto& total : totals)
-    table.row({total.key ? printable(*total.key) : "(no key)", grouped(total.total), bar(total.total, largest, terminal)});
+  for (const auto& one : bars) largest = std::max(largest, one.number);
+  for (const auto& one : bars) table.row({one.label, grouped(one.number), bar(one.number, largest, terminal)});
   return table.render(terminal);
+}
+
+std::string totals_table(const std::vector<Total>& totals, std::string_view key_title, const Terminal& terminal) {
+  std::vector<Bar> bars;
+  for (const auto& total : totals) bars.push_back({total.key ? printable(*total.key) : "(no key)", total.total});
+  return bars_table(key_title, "total", bars, terminal);
 }
 
 }  // namespace splitcount::cli

@@ -35,6 +35,14 @@ class Table {
 /// As long as `number` is against `largest`; nothing for what is not above 0.
 [[nodiscard]] std::string bar(std::int64_t number, std::int64_t largest, const Terminal& terminal);
 
+struct Bar {
+  std::string label;
+  std::int64_t number = 0;
+};
+/// A label, its number and its bar in each row, against the largest.
+[[nodiscard]] std::string bars_table(std::string_view label_title, std::string_view number_title, const std::vector<Bar>& bars,
+                                     const Terminal& terminal);
+
 /// The columns that text takes in a terminal. `text` is UTF-8.
 [[nodiscard]] std::size_t display_width(std::string_view text);
 /// Cut to that many columns, with a mark where something was cut.

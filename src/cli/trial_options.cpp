@@ -125,6 +125,15 @@ std::string engine_line(const TrialReport& report) {
   return fmt::format("{} {}, {}", report.engine, version, counted(measure::this_machine().processors, "processor"));
 }
 
+std::string spread_text(const measure::Spread& spread, std::size_t rounds) {
+  if (rounds == 1) return fmt::format("{:.2f}", spread.median);
+  return fmt::format("{:.2f} ({:.2f}-{:.2f})", spread.median, spread.least, spread.most);
+}
+
+std::string one_round_text(std::size_t rounds) {
+  return rounds == 1 ? "\nOne round: another one may say something else; --rounds 3 shows by how much.\n" : "";
+}
+
 std::string milliseconds(std::uint32_t microseconds) {
   const double ms = static_cast<double>(microseconds) / 1e3;
   return ms < 10 ? fmt::format("{:.2f}", ms) : fmt::format("{:.0f}", ms);

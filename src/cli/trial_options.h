@@ -47,6 +47,10 @@ auto with_progress(const TrialReport& report, std::size_t designs, const Trial& 
 
 /// "postgresql 15.18, 2 processors"
 [[nodiscard]] std::string engine_line(const TrialReport& report);
+/// "0.80 (0.75-0.90)", and of one round "0.80"
+[[nodiscard]] std::string spread_text(const measure::Spread& spread, std::size_t rounds);
+/// Beneath figures of one round: that they are no more than that. Empty where there were more.
+[[nodiscard]] std::string one_round_text(std::size_t rounds);
 /// 1234 microseconds as "1.23"
 [[nodiscard]] std::string milliseconds(std::uint32_t microseconds);
 

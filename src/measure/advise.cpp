@@ -15,6 +15,14 @@
 namespace splitcount::measure {
 namespace {
 
+/// One that a fault ended early tells too little to advise by.
+Result<TrialResult> whole_trial(const Target& target, const std::vector<Design>& designs, const TrialOptions& options,
+                                const std::function<void(const TrialProgress&)>& tell) {
+  auto result = run_trial(target, designs, options, tell);
+  if (result && result->fault) return fail(*result->fault);
+  return result;
+}
+
 constexpr std::size_t halved_rounds_max = 16;  // of more rounds the halves of the first ones say enough
 constexpr std::size_t rounds_min = 2;          // of fewer there are no halves
 constexpr std::size_t curve_begins = 1;        // in TrialResult::designs, after the limit
@@ -133,7 +141,7 @@ Result<Advice> advise_one_writer(const Target& target, const TrialOptions& optio
   for (const int slots : advice.steps) designs.push_back(step_of(Pick::random, slots));
   designs.push_back(
       batched(counter("batched", fmt::format("1 slot, {} adds in a transaction", limits::trial_batch_adds), advice.rule)));
-  auto curve = run_trial(target, designs, options, tell);
+  auto curve = whole_trial(target, designs, options, tell);
   if (!curve) return fail(std::move(curve).error());
   advice.curve = *std::move(curve);
   advice.stopped = advice.curve.rounds == 0;
@@ -196,7 +204,7 @@ Result<Advice> advise(const Target& target, const TrialOptions& options, std::op
   advice.steps = steps_for(searched, options.sessions);
   std::vector<Design> designs{limit()};
   for (const int slots : advice.steps) designs.push_back(step_of(searched, slots));
-  auto curve = run_trial(target, designs, options, tell);
+  auto curve = whole_trial(target, designs, options, tell);
   if (!curve) return fail(std::move(curve).error());
   advice.curve = *std::move(curve);
   advice.stopped = advice.curve.stopped;
@@ -207,7 +215,7 @@ Result<Advice> advise(const Target& target, const TrialOptions& options, std::op
   advice.rule = rule_with(searched, advice.steps[advice.knee.at]);
   advice.sure = advice.knee.is_sure() && advice.curve.rounds >= rounds_min && !wrong_total(advice.curve);
   if (!pick && advice.sure) {
-    auto picks = run_trial(target, others(target, advice.rule.slots), options, tell);
+    auto picks = whole_trial(target, others(target, advice.rule.slots), options, tell);
     if (!picks) return fail(std::move(picks).error());
     advice.picks = *std::move(picks);
     advice.stopped = advice.picks.stopped;

@@ -32,8 +32,9 @@ constexpr double row_updates_per_s_min = 50;     // of each row, where nobody wa
 constexpr double earlier_per_row_min = 10'000;   // updates before the watch, to be mentioned
 constexpr std::size_t tables_looked_at_max = 50;
 constexpr std::size_t texts_max = 1'000;
+constexpr std::size_t shown_max = 10;            // of tables that were updated, and of statements that waited
 
-struct TableSeen {
+struct TableStatistics {
   std::string id;
   std::string schema;
   std::string name;
@@ -65,16 +66,18 @@ class Doctor {
   Result<std::vector<Row>> ask(std::string_view name, std::span<const Placeholder> values = {},
                                std::span<const std::string> bound = {});
   Result<void> open();
-  Result<std::map<std::int64_t, TableSeen>> read_tables();
+  Result<std::map<std::int64_t, TableStatistics>> read_tables();
   std::map<std::string, StatementSeen> read_statements();
   Result<void> look();
   Result<void> watch(const std::function<void(double)>& tell);
-  Result<void> judge(const std::map<std::int64_t, TableSeen>& before);
-  std::optional<std::int64_t> count_rows(const TableSeen& table);
-  std::optional<Finding> judge_table(std::int64_t id, const TableSeen& table, std::int64_t updates);
-  void notice(const TableSeen& table, const TableWaits* waits, std::int64_t updates_before);
-  bool name_statement(Finding& finding, std::int64_t id, const TableSeen& table);
-  std::optional<Source> find_source(std::int64_t id, const TableSeen& table);
+  Result<void> judge(const std::map<std::int64_t, TableStatistics>& before);
+  std::optional<std::int64_t> count_rows(const TableStatistics& table);
+  std::optional<Finding> judge_table(std::int64_t id, const TableStatistics& table, std::int64_t updates);
+  void notice(const TableStatistics& table, const TableWaits* waits, std::int64_t updates_before);
+  bool name_statement(Finding& finding, std::int64_t id, const TableStatistics& table);
+  std::optional<Source> find_source(std::int64_t id, const TableStatistics& table);
+  void note_waits(const TableStatistics& table, const TableWaits& waits);
+  void leave_the_busiest();
   void notice_triggers();
 
   engine::Engine& engine_;
@@ -107,10 +110,10 @@ Result<void> Doctor::open() {
   return {};
 }
 
-Result<std::map<std::int64_t, TableSeen>> Doctor::read_tables() {
+Result<std::map<std::int64_t, TableStatistics>> Doctor::read_tables() {
   auto rows = ask("doctor_tables");
   if (!rows) return fail(std::move(rows.error()));
-  std::map<std::int64_t, TableSeen> tables;
+  std::map<std::int64_t, TableStatistics> tables;
   for (const auto& row : *rows) {
     tables[number_of(row[0])] = {row[0].value_or(""), row[1].value_or(""), row[2].value_or(""), row[3].value_or(""),
                                  number_of(row[4]),   number_of(row[5]),   row[6] == "t"};
@@ -180,7 +183,7 @@ Result<void> Doctor::watch(const std::function<void(double)>& tell) {
 }
 
 /// Up to few_rows; unset: more of them, or this role may not count them and the statistics do not say that they are few.
-std::optional<std::int64_t> Doctor::count_rows(const TableSeen& table) {
+std::optional<std::int64_t> Doctor::count_rows(const TableStatistics& table) {
   const std::array<Placeholder, 2> values{Placeholder{"table", table.quoted}, Placeholder{"most", std::to_string(few_rows)}};
   const auto rows = ask("doctor_rows", values);
   const auto number = rows ? number_of(rows->front()[0]) : table.live;
@@ -188,7 +191,7 @@ std::optional<std::int64_t> Doctor::count_rows(const TableSeen& table) {
   return number;
 }
 
-std::optional<Finding> Doctor::judge_table(std::int64_t id, const TableSeen& table, std::int64_t updates) {
+std::optional<Finding> Doctor::judge_table(std::int64_t id, const TableStatistics& table, std::int64_t updates) {
   const auto found = watch_.tables().find(id);
   const TableWaits none;
   const auto& waits = found == watch_.tables().end() ? none : found->second;
@@ -218,7 +221,7 @@ bool is_for_all_rows(const Source& source, const Finding& finding) {
 }
 
 /// False: the statement tells that no row is hot.
-bool Doctor::name_statement(Finding& finding, std::int64_t id, const TableSeen& table) {
+bool Doctor::name_statement(Finding& finding, std::int64_t id, const TableStatistics& table) {
   const auto source = find_source(id, table);
   const auto waits = watch_.tables().find(id);
   if (!source) {
@@ -249,7 +252,7 @@ bool Doctor::name_statement(Finding& finding, std::int64_t id, const TableSeen& 
 }
 
 /// The statement that counts in that table: of who waited, of who ran, by the server's statistics, in a function.
-std::optional<Source> Doctor::find_source(std::int64_t id, const TableSeen& table) {
+std::optional<Source> Doctor::find_source(std::int64_t id, const TableStatistics& table) {
   const std::array<std::string, 1> bound{table.id};
   const auto columns = ask("doctor_columns", {}, bound);
   if (!columns) return std::nullopt;
@@ -289,7 +292,7 @@ std::optional<Source> Doctor::find_source(std::int64_t id, const TableSeen& tabl
   return best;
 }
 
-void Doctor::notice(const TableSeen& table, const TableWaits* waits, std::int64_t updates_before) {
+void Doctor::notice(const TableStatistics& table, const TableWaits* waits, std::int64_t updates_before) {
   const auto name = quoted(table.schema + "." + table.name);
   if (waits != nullptr && is_one_long_transaction(*waits)) {
     diagnosis_.noticed.push_back(fmt::format(
@@ -302,7 +305,7 @@ void Doctor::notice(const TableSeen& table, const TableWaits* waits, std::int64_
                                            grouped(updates_before)));
 }
 
-Result<void> Doctor::judge(const std::map<std::int64_t, TableSeen>& before) {
+Result<void> Doctor::judge(const std::map<std::int64_t, TableStatistics>& before) {
   auto after = read_tables();
   if (!after) return fail(std::move(after.error()));
   struct Candidate {
@@ -330,13 +333,44 @@ Result<void> Doctor::judge(const std::map<std::int64_t, TableSeen>& before) {
     if ((one.waits != nullptr || one.updates >= updates_min) && looked_at++ < tables_looked_at_max) {
       finding = judge_table(one.id, table, one.updates);
     }
+    if (one.updates > 0) diagnosis_.tables.push_back({table.schema, table.name, one.updates, finding.has_value()});
+    if (one.waits != nullptr) note_waits(table, *one.waits);
     if (finding) {
       diagnosis_.findings.push_back(*std::move(finding));
     } else {
       notice(table, one.waits, one.updates < updates_min ? table.updates : 0);
     }
   }
+  leave_the_busiest();
   return {};
+}
+
+void Doctor::note_waits(const TableStatistics& table, const TableWaits& waits) {
+  std::map<std::string, std::int64_t> shapes;  // two statements that differ in a text are one
+  std::int64_t hidden = waits.waiters;
+  for (const auto& [text, times] : waits.statements) {
+    shapes[shape_of(text, false)] += times;
+    hidden -= times;
+  }
+  if (hidden > 0) shapes[{}] += hidden;
+  for (const auto& [shape, times] : shapes) diagnosis_.waits.push_back({table.schema, table.name, shape, times});
+}
+
+/// So many as a chart can show; of the other tables the sum.
+void Doctor::leave_the_busiest() {
+  auto& tables = diagnosis_.tables;
+  std::stable_sort(tables.begin(), tables.end(), [](const TableSeen& one, const TableSeen& other) {
+    return one.is_hot != other.is_hot ? one.is_hot : one.updates > other.updates;
+  });
+  for (auto i = shown_max; i < tables.size(); ++i) {
+    ++diagnosis_.tables_more;
+    diagnosis_.updates_more += tables[i].updates;
+  }
+  tables.resize(std::min(tables.size(), shown_max));
+  auto& waits = diagnosis_.waits;
+  std::stable_sort(waits.begin(), waits.end(),
+                   [](const StatementWaits& one, const StatementWaits& other) { return one.waits > other.waits; });
+  waits.resize(std::min(waits.size(), shown_max));
 }
 
 /// What an engine has that keeps no statistics: no finding, since nobody counted how often they run.

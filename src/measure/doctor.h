@@ -43,10 +43,30 @@ struct Finding {
   std::optional<Remedy> remedy{};       ///< unset: nothing is counted, so slots do not help
 };
 
+/// How busy a table was during the watch.
+struct TableSeen {
+  std::string schema;
+  std::string table;
+  std::int64_t updates = 0;
+  bool is_hot = false;                  ///< there is a finding on it
+};
+
+/// Sessions that were seen waiting for rows of a table with a statement.
+struct StatementWaits {
+  std::string schema;
+  std::string table;
+  std::string statement;                ///< texts in it as '?'; empty: it could not be seen
+  std::int64_t waits = 0;               ///< over all looks, each session at each look
+};
+
 struct Diagnosis {
   double seconds = 0;                   ///< that it watched
   int looks = 0;
   std::vector<Finding> findings;        ///< the hottest first
+  std::vector<TableSeen> tables;        ///< that were updated: the hot ones first, then those with most updates
+  std::int64_t tables_more = 0;         ///< updated, too, and not among `tables`
+  std::int64_t updates_more = 0;        ///< of these
+  std::vector<StatementWaits> waits;    ///< the most first
   std::vector<std::string> noticed;     ///< sentences on what is no finding
   std::vector<std::string> unseen;      ///< what could not be seen
   bool stopped = false;

@@ -121,19 +121,22 @@ Result<WaitersView> WaitersView::open(const Target& target) {
   if (!connection) return fail(std::move(connection.error()));
   const auto version = (*connection)->schema_version();
   if (!version) return fail(version.error());
+  auto counters = *version == 0 ? Result<std::vector<engine::StoredCounter>>() : (*connection)->list();
+  if (!counters) return fail(std::move(counters.error()));
   if (engine.traits().one_writer) {
     view.why_none_ = fmt::format(
         "{} has one writer: who waits, waits for the whole database and not for a row or a session, and there is no list of "
         "who that is", engine.traits().name);
     return view;
   }
-  if (*version == 0) {
+  if (counters->empty()) {
     view.why_none_ = "this database has no counters, so nobody waits for one";
     return view;
   }
   auto console = engine.console(deadline_in(answer_max));
   if (!console) return fail(std::move(console.error()));
-  view.statement_ = std::string(engine::statement(engine.dialect(), "inspect_waits"));
+  const std::array<engine::Placeholder, 1> place{engine::Placeholder{"schema", counters->front().schema}};
+  view.statement_ = engine::fill(engine::statement(engine.dialect(), "inspect_waits"), place);
   view.console_ = *std::move(console);
   return view;
 }

@@ -103,9 +103,10 @@ class Trial {
 
   Result<void> prepare();
   Result<void> turn(std::size_t design);
-  [[nodiscard]] Result<TrialResult> result();
+  [[nodiscard]] TrialResult result();
   [[nodiscard]] bool is_stopped() const noexcept { return options_.stop != nullptr && options_.stop->load(); }
   void round_is_done() noexcept { ++rounds_; }
+  [[nodiscard]] std::size_t rounds() const noexcept { return rounds_; }
 
  private:
   /// What its tables' names begin with; a counter's name.
@@ -131,6 +132,7 @@ class Trial {
   std::unique_ptr<Console> desk_;  // beside the sessions
   std::vector<std::unique_ptr<Console>> sessions_;
   std::vector<Gathered> gathered_;
+  Settings settings_;
   std::size_t rounds_ = 0;
 };
 
@@ -207,6 +209,9 @@ Result<void> Trial::prepare() {
     if (auto made = create(design); !made) return made;
   }
   if (auto analyzed = desk_->ask(shared("trial_analyze")); !analyzed) return fail(std::move(analyzed.error()));
+  auto settings = settings_of(*desk_, place_.dialect());
+  if (!settings) return fail(std::move(settings.error()));
+  settings_ = *std::move(settings);
   gathered_.resize(designs_.size());
   return open_sessions();
 }
@@ -384,7 +389,7 @@ Measured Trial::measured(std::size_t design) {
   return one;
 }
 
-Result<TrialResult> Trial::result() {
+TrialResult Trial::result() {
   TrialResult result;
   result.rounds = rounds_;
   result.stopped = is_stopped();
@@ -394,9 +399,7 @@ Result<TrialResult> Trial::result() {
       one.of_limit = ratio_of(one.adds_per_second, result.designs.front().adds_per_second);
     }
   }
-  auto settings = settings_of(*desk_, place_.dialect());
-  if (!settings) return fail(std::move(settings.error()));
-  result.settings = *std::move(settings);
+  result.settings = settings_;
   return result;
 }
 
@@ -431,7 +434,12 @@ Result<TrialResult> run_rounds(Trial& trial, std::size_t designs, const TrialOpt
     for (std::size_t design = 0; design < designs && !trial.is_stopped(); ++design) {
       progress.design = all[design].name;
       if (tell) tell(progress);
-      if (auto done = trial.turn(design); !done) return fail(std::move(done.error()));
+      if (auto done = trial.turn(design); !done) {
+        if (trial.rounds() == 0) return fail(std::move(done.error()));
+        auto result = trial.result();  // what is finished is kept
+        result.fault = std::move(done.error());
+        return result;
+      }
       ++progress.turns_done;
     }
     if (!trial.is_stopped()) trial.round_is_done();
@@ -470,10 +478,9 @@ Result<TrialResult> run_trial(const Target& target, const std::vector<Design>& d
   auto removed = (*place)->remove();
   if (!result) return result;
   result->place = (*place)->name();
-  if (!removed) {
-    return fail(removed.error().code,
-                fmt::format("the trial is done, but {} is left and the next trial removes it: {}", result->place,
-                            removed.error().message));
+  if (!removed && !result->fault) {
+    result->fault = removed.error();
+    result->fault->message = fmt::format("{} is left and the next trial removes it: {}", result->place, removed.error().message);
   }
   return result;
 }

@@ -62,6 +62,7 @@ struct TrialResult {
   std::string place;                          ///< where the tables were
   std::size_t rounds = 0;                     ///< that are in the result; 0: stopped before one was done
   bool stopped = false;                       ///< by `stop`, before all rounds were done
+  std::optional<Error> fault{};               ///< what ended the trial after these rounds, or left its place behind
 };
 
 /// Where a counter of ours has a wrong total: a sentence that names it. One by hand that is wrong is what was to be found.

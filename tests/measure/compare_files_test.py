@@ -19,6 +19,16 @@ class FileTest(support.Case):
         self.assertTrue(all(one["exact"] and one["adds"] > 0 for one in designs.values()), designs)
         self.assertLessEqual({"limit", "count_rows", "one_row", "trigger", "random_11", "counter", "once", "batched"}, set(designs))
         self.assertEqual(sorted(os.listdir(self.folder)), before)
+        help_text = " ".join(self.run_program("compare", "--help").out.split())
+        for name in set(designs) - {"limit"}:
+            self.assertRegex(help_text, rf"[:,] {name}\b", "named in the help")
+
+    def test_figures_of_one_round_say_so(self):
+        self.run_program("define", "hits")
+        for rounds in ("1", "2"):
+            answer = self.run_program("compare", "--sessions", "1", "--seconds", "1", "--rounds", rounds, "--designs", "one_row")
+            self.assertEqual(answer.code, support.DONE, answer)
+            self.assertEqual("One round: another one may say something else" in answer.out, rounds == "1")
 
     def test_one_slot_is_right_and_batches_help(self):
         self.run_program("define", "hits")

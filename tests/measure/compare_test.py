@@ -48,6 +48,9 @@ class CompareTest(Trial):
         self.assertLessEqual({"limit", "count_rows", "one_row", "trigger", "random_11", "session", "free", "spread", "random",
                               "value", "request", "once", "padded", "journal", "journal_folded", "batched"}, set(designs))
         self.assertEqual(report["designs"][0]["name"], "limit")
+        help_text = " ".join(self.run_checked("compare", "--help").split())
+        for name in set(designs) - {"limit"}:
+            self.assertRegex(help_text, rf"[:,] {name}\b", "named in the help")
         self.assertEqual((report["sessions"], report["isolation"], report["work"]), (8, "read committed", "insert+count"))
         self.assertIn("synchronous_commit", report["settings"])
         self.assert_nothing_left()
@@ -103,6 +106,27 @@ class EndingsTest(Trial):
         self.assert_nothing_left()
 
 
+class LostConnections(Trial):
+    def test_the_rounds_that_were_done_are_shown(self):
+        process = self.start("--sessions", "2", "--seconds", "1", "--rounds", "20", "--designs", "one_row", "--json")
+        self.addCleanup(lambda: (process.kill(), process.communicate()))
+        ours = "FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'splitcount'"
+        counted = "SELECT coalesce(sum(n_tup_upd), 0) FROM pg_stat_user_tables WHERE schemaname = 'splitcount_trial'"
+        # The first update is of the first round's second turn; whoever is ended three seconds later is in a later round.
+        self.wait_until(lambda: self.one(counted) > 0, "it has counted")
+        self.sql("SELECT pg_sleep(3.5)")
+        self.wait_until(lambda: self.one(f"SELECT count(*) {ours} AND query LIKE '%%trial_1%%' AND state = 'active'") > 0, "it counts")
+        self.assertGreater(self.one(f"SELECT count(pg_terminate_backend(pid)) {ours}"), 2)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, support.FAILED, (out, err))
+        report = json.loads(out)
+        self.assertGreaterEqual(report["rounds"], 1)
+        self.assertLess(report["rounds"], 20)
+        self.assertTrue(report["stopped"])
+        self.assertTrue(all(len(one["adds_per_second"]["rounds"]) == report["rounds"] and one["exact"] for one in report["designs"]), report)
+        self.assertRegex(err, r"\nsplitcount: \d+ rounds? of 20 done and shown, and then: \S")
+
+
 class RefusalTest(Trial):
     """What cannot be right is refused before anything is created."""
 
@@ -122,6 +146,9 @@ class RefusalTest(Trial):
         self.assert_refused(support.USAGE, "--work", "insert", "insert+count and count")
         self.assert_refused(support.USAGE, "--isolation", "snapshot", "read-committed")
         self.assert_refused(support.USAGE, "--slots", "1025", "1 to 1024")
+        answer = self.run_program("advise", "--pick", "foo")
+        self.assertEqual(answer.code, support.USAGE)
+        self.assertIn('--pick "foo" is not right; session, spread, random, free and value are', answer.err)
 
     def test_more_sessions_than_the_server_has_room_for(self):
         self.assert_refused(support.FAILED, "--sessions", "900", "more than this server has room for")

@@ -19,7 +19,8 @@ class Locks(Case):
     def test_one_row_is_one_lock_and_two_slots_are_two(self):
         self.assertEqual(self.json("inspect", "locks"), {"one_row": 1, "two_slots": 2, "lock": "row", "engine": "postgresql"})
         self.assertRegex(self.ok("inspect", "locks"),
-                         r"\Aone counter row, counted in twice +1 row lock\ntwo slots, counted in once each +2 row locks\n")
+                         r"\Aone transaction +row locks\none counter row, counted in twice +1  \u2588{12}\n"
+                         r"two slots, counted in once each +2  \u2588{24}\n")
         self.assertIsNone(self.one("SELECT to_regnamespace('splitcount_trial')"))
 
     def test_without_the_right_to_create_it_is_refused_and_nothing_is_left(self):
@@ -105,6 +106,14 @@ class Live(Case):
         self.assertEqual((wait["pid"], wait["statement"]), (pid, None))
         self.assertIn("(hidden from this role)", self.ok("inspect", "locks", "--live", env=weak))
 
+    def test_a_table_of_that_name_earlier_in_the_search_path_is_somebody_elses(self):
+        self.sql("CREATE SCHEMA other; CREATE TABLE other.splitcount_counters(name text)")
+        self.addCleanup(self.sql, "DROP SCHEMA other CASCADE")
+        self.holder.run("BEGIN; SELECT hits_add()")
+        self.wait_with("SELECT hits_add()")
+        (wait,) = self.waits(env=environment(SPLITCOUNT_DB=self.address, PGOPTIONS="-c search_path=other,public"))
+        self.assertEqual(wait["counter"], "hits")
+
     def test_terminal_escapes_in_a_statement_come_out_harmless(self):
         self.holder.run("BEGIN; SELECT hits_add()")
         self.wait_with("SELECT hits_add() /* \x1b[31m\x07 \"quoted\" */")
@@ -156,6 +165,8 @@ class Pages(Case):
         self.assertEqual(tight["table_bytes"], self.one("SELECT pg_relation_size('tight_slots')"))
         self.assertEqual(tight["index_bytes"], self.one("SELECT pg_indexes_size('tight_slots')"))
         self.assertRegex(self.ok("inspect", "pages", "wide"), r"\A4 slots lie on 4 pages of 8,192 bytes, layout padded\n")
+        self.assertRegex(self.ok("inspect", "pages", "wide"),
+                         r"\na slot +8,192  \u2588{24}\na slot, if it were compact +\d+  \u258f\na page +8,192  \u2588{24}\n")
         self.assertRegex(self.ok("inspect", "pages", "tight"), r"\A4 slots lie on 1 page of 8,192 bytes, layout compact\n")
 
     def test_what_a_compact_slot_takes_is_what_a_full_table_of_them_takes(self):
@@ -213,7 +224,8 @@ class OnSqlite(support.Case):
         self.ok("define", "hits")
         self.assertEqual(self.json("inspect", "locks"), {"one_row": 1, "two_slots": 1, "lock": "database", "engine": "sqlite"})
         text = self.ok("inspect", "locks")
-        self.assertEqual(text.count("1 lock on the database"), 2)
+        self.assertEqual(text.count("1  " + 24 * "\u2588"), 2)
+        self.assertIn("locks on the database", text)
         self.assertIn("SQLite has one writer at a time", text)
         self.assertEqual([name for name in self.files() if "trial" in name], [])
 

@@ -19,22 +19,11 @@ PICTURES = os.environ.get("SPLITCOUNT_TEST_PICTURES")  # a folder that keeps wha
 
 
 def setUpModule():
-    Page.browser = unittest.enterModuleContext(Browser())
+    Seen.browser = unittest.enterModuleContext(Browser())
 
 
-class Page(support.Case):
+class Seen(support.Case):
     browser = None  # one for all
-
-    def setUp(self):
-        super().setUp()
-        self.ok("define", "hits")
-
-    def report(self, *words, name="report.html"):
-        answer = self.run_program(*words, "--json", "--report", name)
-        self.assertEqual(answer.code, support.DONE, answer)
-        self.assertIn(f"splitcount: the report is in {name}\n", answer.err)
-        self.measured = json.loads(answer.out)
-        return self.path(name)
 
     def open(self, page, width=1280, height=900, **how):
         """Nothing is fetched and nothing complained of, and only boxes of their own scroll sideways."""
@@ -53,6 +42,56 @@ class Page(support.Case):
         text = page.read_text().replace("http://www.w3.org/2000/svg", "")  # a name of SVG's and no address
         self.assertNotRegex(text, r"https?:|//[a-z]+\.|url\(|@import|<link|<iframe|\bfetch\(|XMLHttpRequest|innerHTML")
         self.assertIn("default-src 'none'", text)
+
+
+    def assert_no_text_of_a_plot_is_cut(self):
+        cut = self.browser.evaluate("""Array.from(document.querySelectorAll('svg[role=img] text')).filter((text) => {
+            const one = text.getBoundingClientRect(), all = text.ownerSVGElement.getBoundingClientRect();
+            return one.left < all.left - 1 || one.right > all.right + 1 || one.bottom > all.bottom + 1;
+        }).map((text) => text.textContent)""")
+        self.assertEqual(cut, [])
+
+    def assert_contrast(self):
+        """4.5 to 1 between each text and its card, as WCAG AA asks for; worked out from what the browser computed."""
+        pairs = self.browser.evaluate("""Array.from(document.querySelectorAll('h1, h2, p, dt, dd, td, th, summary, pre'), (node) => {
+            let behind = node;
+            while (getComputedStyle(behind).backgroundColor === 'rgba(0, 0, 0, 0)') behind = behind.parentElement;
+            return [getComputedStyle(node).color, getComputedStyle(behind).backgroundColor, node.textContent.slice(0, 30)];
+        })""")
+        self.assertGreater(len(pairs), 20)
+        for text, behind, words in pairs:
+            lighter, darker = sorted((luminance(text), luminance(behind)), reverse=True)
+            self.assertGreaterEqual((lighter + 0.05) / (darker + 0.05), 4.5, (words, text, behind))
+
+    def assert_good_everywhere(self, page, titles):
+        """At a desktop, on a phone, in the dark and on paper: the plots are there, no text of them is cut, and nothing comes from
+        elsewhere. The texts that stand for the plots."""
+        self.assert_nothing_from_elsewhere(page)
+        for how in ({}, {"width": 360, "height": 800}, {"width": 360, "height": 800, "dark": True}):
+            self.open(page, **how)
+            plots = self.browser.evaluate(PLOTS)
+            self.assertEqual([plot.split(".")[0] for plot in plots], titles)
+            self.assertGreaterEqual(self.browser.evaluate("document.querySelectorAll('svg[role=img] rect').length"), len(titles))
+            self.assert_no_text_of_a_plot_is_cut()
+        self.assertLess(max(self.browser.pixel(3, 3)), 60, "a dark page")
+        self.assert_contrast()
+        self.open(page, 760, 1000, dark=True, medium="print")
+        self.assertEqual(self.browser.pixel(3, 3), (255, 255, 255), "paper is white, also for those who like it dark")
+        self.open(page)
+        return plots
+
+
+class Page(Seen):
+    def setUp(self):
+        super().setUp()
+        self.ok("define", "hits")
+
+    def report(self, *words, name="report.html"):
+        answer = self.run_program(*words, "--json", "--report", name)
+        self.assertEqual(answer.code, support.DONE, answer)
+        self.assertIn(f"splitcount: the report is in {name}\n", answer.err)
+        self.measured = json.loads(answer.out)
+        return self.path(name)
 
 
 class CompareTest(Page):
@@ -95,25 +134,6 @@ class CompareTest(Page):
             for design in self.measured["designs"]:
                 self.assertIn(design["name"], plot, "the text that stands for a plot")
         self.assertGreaterEqual(self.browser.evaluate("document.querySelectorAll('svg[role=img] rect').length"), 3)
-
-    def assert_no_text_of_a_plot_is_cut(self):
-        cut = self.browser.evaluate("""Array.from(document.querySelectorAll('svg[role=img] text')).filter((text) => {
-            const one = text.getBoundingClientRect(), all = text.ownerSVGElement.getBoundingClientRect();
-            return one.left < all.left - 1 || one.right > all.right + 1 || one.bottom > all.bottom + 1;
-        }).map((text) => text.textContent)""")
-        self.assertEqual(cut, [])
-
-    def assert_contrast(self):
-        """4.5 to 1 between each text and its card, as WCAG AA asks for; worked out from what the browser computed."""
-        pairs = self.browser.evaluate("""Array.from(document.querySelectorAll('h1, h2, p, dt, dd, td, th, summary, pre'), (node) => {
-            let behind = node;
-            while (getComputedStyle(behind).backgroundColor === 'rgba(0, 0, 0, 0)') behind = behind.parentElement;
-            return [getComputedStyle(node).color, getComputedStyle(behind).backgroundColor, node.textContent.slice(0, 30)];
-        })""")
-        self.assertGreater(len(pairs), 50)
-        for text, behind, words in pairs:
-            lighter, darker = sorted((luminance(text), luminance(behind)), reverse=True)
-            self.assertGreaterEqual((lighter + 0.05) / (darker + 0.05), 4.5, (words, text, behind))
 
 
 def luminance(colour):
@@ -163,9 +183,16 @@ class InspectTest(Page):
     def test_locks_and_pages_of_slots(self):
         self.ok("define", "page_views", "--key", "page", "--slots", "4", "--pick", "random")
         self.ok("add", "page_views", HOSTILE)
-        for words, found in ((("locks",), ("one row", "two slots")), (("pages", "page_views", HOSTILE), ("page bytes", HOSTILE))):
+        for words, found, titles in ((("locks",), ("one row", "two slots"), ["Locks on the database"]),
+                                     (("pages", "page_views", HOSTILE), ("page bytes", HOSTILE),
+                                      ["Slots of the key and the pages that hold them", "Bytes that a slot takes"])):
             page = self.report("inspect", *words)
-            self.open(page, 360, 800)
+            plots = self.assert_good_everywhere(page, titles)
+            if words == ("locks",):
+                self.assertIn("one row twice: 1; two slots: 1", plots[0])
+            else:
+                self.assertIn("slots: 1; pages: 1", plots[0])
+                self.assertIn(f"a slot: {self.measured['slot_bytes']}; if it is compact: {self.measured['slot_bytes']}; a page: 4,096", plots[1])
             raw = self.raw()
             self.assertEqual({name: raw[name] for name in self.measured}, self.measured)
             shown = self.browser.evaluate("document.body.innerText")

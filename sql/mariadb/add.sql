@@ -319,11 +319,11 @@ BEGIN
           LEAVE writing;
         END;
 
--- Each add with an id takes a few expired ones with it, so that their table stays bounded. They are looked for without
--- a lock and removed one by one, since a range that is locked keeps others from adding theirs above READ COMMITTED.
+-- One add with an id in {purge_once_in} takes some expired ones with it, more than have come meanwhile, so that their table stays
+-- bounded. They are looked for without a lock and removed one by one, since a range that is locked keeps others from adding theirs above READ COMMITTED.
 
 -- name: purge
-IF @@tx_isolation <> 'SERIALIZABLE' THEN
+IF RAND() * {purge_once_in} < 1 AND @@tx_isolation <> 'SERIALIZABLE' THEN
         BEGIN
           DECLARE _old VARBINARY(128);
           DECLARE _purged INT DEFAULT 0;
@@ -370,7 +370,7 @@ BEGIN
         END;
 
 -- name: note_slot
-IF _id IS NOT NULL THEN
+IF _id IS NOT NULL AND _slot <> {first_slot} THEN
             UPDATE {requests} AS _r SET _r.slot = _slot WHERE _r.request_id = _id AND _r.slot <> _slot;
           END IF;
 

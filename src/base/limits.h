@@ -27,6 +27,7 @@ inline constexpr std::int64_t journal_deltas_overdue = 50'000;  // beyond it sta
 inline constexpr std::int64_t journal_amount_max = 1'000'000'000'000;  // a larger one is judged, and goes to its slot at once
 inline constexpr std::int64_t journal_slot_max = std::int64_t{1} << 62;  // a slot beyond it takes no deltas: each add is judged
 inline constexpr int journal_adds_per_look = 200;  // one of so many looks whether too much is pending
+inline constexpr int fold_deltas_max = 3'000;        // in one statement, where deltas are numbered
 inline constexpr int fold_pages_max = 16;          // of deltas in one statement: about 3,000 deltas
 inline constexpr std::int64_t purged_ids_max = 2'000;  // expired request ids that one transaction of `maintain` removes
 inline constexpr int fold_ms_max = 40;             // then a fold's transaction begins no other statement

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <base/limits.h>
 #include <base/text.h>
 #include <rule/rule.h>
 
@@ -59,6 +60,12 @@ Result<void> judge_objects(const StoredCounter& counter, std::span<const std::st
               fmt::format("the counter {} is not whole: {} {} gone; restore what is missing from a backup, or drop the counter "
                           "and define it anew, which begins at 0",
                           quoted(counter.name), fmt::join(missing, ", "), missing.size() == 1 ? "has" : "have"));
+}
+
+std::string overdue_sentence(std::string_view counter) {
+  return fmt::format("{0} has more than {1} adds that are not in their slots yet; run `splitcount maintain {0}` now, and "
+                     "from a timer",
+                     counter, grouped(limits::journal_deltas_overdue));
 }
 
 bool has_slots_at_once(const Rule& rule) noexcept { return !rule.key && rule.missing == Missing::error; }

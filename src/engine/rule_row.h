@@ -34,6 +34,9 @@ struct RuleRow {
 /// Nothing where no object of the counter is missing. Error: database_corrupt, naming those that are.
 [[nodiscard]] Result<void> judge_objects(const StoredCounter& counter, std::span<const std::string> missing);
 
+/// That `maintain` should run, for Status::overdue.
+[[nodiscard]] std::string overdue_sentence(std::string_view counter);
+
 /// A counter without a key whose missing rows are an error has all its slots from the start.
 [[nodiscard]] bool has_slots_at_once(const Rule& rule) noexcept;
 

@@ -218,6 +218,7 @@ class MariadbStand final : public Stand {
       Traits made;
       made.dialect = "mariadb";
       made.engine = "mariadb";
+      made.journal = true;
       made.sql_checks_utf8 = true;
       made.judges_sums = true;
       const auto isolation = callers_isolation();

@@ -11,6 +11,7 @@ const std::vector<EngineUnderTest>& engines_under_test() {
       {"postgresql_journal", Edition::defined, make_postgresql_stand, Layout::journal},
       {"mariadb_defined", Edition::defined, make_mariadb_stand},
       {"mariadb_by_hand", Edition::by_hand, make_mariadb_stand_of_found_rows},
+      {"mariadb_journal", Edition::defined, make_mariadb_stand, Layout::journal},
   };
   return engines;
 }

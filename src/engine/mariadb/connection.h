@@ -86,6 +86,8 @@ class MariadbConnection final : public Connection {
   /// Takes away a counter that is not ready: its objects and its row.
   [[nodiscard]] Result<void> clear_away(std::string_view counter);
 
+  /// Work that is overdue, and where it cannot be seen, into a status.
+  [[nodiscard]] Result<void> look_for_overdue(Status& status);
   struct Sent;  // an add, or several that were merged, as one statement
   [[nodiscard]] std::vector<Sent> statements_of(const StoredCounter& counter, std::span<const ReadyAdd> adds) const;
   /// Runs them until one fails; how many were done.

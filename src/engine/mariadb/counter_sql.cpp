@@ -13,8 +13,9 @@ namespace {
 
 /// Fragments hold placeholders of their own, to this depth: procedure > claim > turn > statement > key.
 constexpr int fragment_depth_max = 12;
-/// Expired ids that each new one takes with it.
-constexpr int purged_per_add = 2;
+/// One add in so many looks for expired ids, and takes twice as many with it.
+constexpr int adds_per_purge = 10;
+constexpr int purged_per_look = 2 * adds_per_purge;
 
 std::string fill_all(std::string text, std::span<const Placeholder> placeholders) {
   for (int depth = 0; depth < fragment_depth_max; ++depth) {
@@ -27,9 +28,12 @@ std::string fill_all(std::string text, std::span<const Placeholder> placeholders
 
 std::string of_dialect(std::string_view name) { return std::string(statement(dialect, name)); }
 
-bool is_floating(const Rule& rule) {
+bool wants_free_slot(const Rule& rule) {
   return rule.pick == Pick::session || rule.pick == Pick::spread || rule.pick == Pick::free;
 }
+
+/// The procedure takes a slot that nobody holds. In a journal every slot is such a one.
+bool is_floating(const Rule& rule) { return wants_free_slot(rule) && rule.layout != Layout::journal; }
 
 std::string name_of(std::string_view counter, std::string_view ending) {
   return quote_name(fmt::format("{}{}", counter, ending));
@@ -47,6 +51,7 @@ std::vector<Placeholder> names_of(std::string_view counter, const Rule& rule) {
                                  {"add", name_of(counter, "_add")},
                                  {"add_one", name_of(counter, "_add_one")},
                                  {"requests", name_of(counter, "_requests")},
+                                 {"deltas", name_of(counter, "_deltas")},
                                  {"purge_ids", name_of(counter, "_purge")},
                                  {"fold", name_of(counter, "_fold")},
                                  {"name", quote_text(counter)},
@@ -57,8 +62,9 @@ std::vector<Placeholder> names_of(std::string_view counter, const Rule& rule) {
                                  {"slot_last", fmt::format("{}", rule.slots - 1)},
                                  {"created_us", of_dialect("created_us")},
                                  {"now_us", of_dialect("now_us")}};
-  names.push_back({"all", fill_all(of_dialect("slots_all"), names)});
-  names.push_back({"rows", fill_all(of_dialect("slots_all"), names)});
+  const bool journal = rule.layout == Layout::journal;
+  names.push_back({"all", fill_all(of_dialect(journal ? "journal_all" : "slots_all"), names)});
+  names.push_back({"rows", fill_all(of_dialect(journal ? "journal_rows" : "slots_all"), names)});
   return names;
 }
 
@@ -86,6 +92,7 @@ CounterSql::CounterSql(std::string_view counter, const Rule& rule, Form form)
       has_key_(rule.key.has_value()),
       once_(rule.retries.once),
       floating_(is_floating(rule)),
+      journal_(rule.layout == Layout::journal),
       placeholders_(names_of(counter, rule)) {
   add_form(placeholders_, form);
   put("is_ready", form == Form::script ? "TRUE" : "FALSE");
@@ -97,6 +104,7 @@ CounterSql::CounterSql(std::string_view counter, const Rule& rule, Form form)
   add_write_fragments();
   add_request_fragments();
   add_rule_values();
+  if (journal_) add_journal_fragments();
 }
 
 void CounterSql::put(std::string_view name, std::string value) {
@@ -170,6 +178,7 @@ void CounterSql::add_pick_fragments() {
   put_statement("choose", floating_ ? "choose_floating" : "choose_fixed");
   put_statement("fixed_slot", rule_.pick == Pick::value     ? "fixed_value"
                               : rule_.pick == Pick::request ? "fixed_request"
+                              : wants_free_slot(rule_)      ? "fixed_zero"
                                                             : "fixed_random");
   const bool spread = rule_.pick == Pick::spread;
   put("first_try", spread ? "-1" : "0");
@@ -178,7 +187,7 @@ void CounterSql::add_pick_fragments() {
 
 void CounterSql::add_write_fragments() {
   const bool create = rule_.missing == Missing::create;
-  put("write", floating_ ? of_dialect("write_floating") : "{write_fixed}");
+  put("write", journal_ ? of_dialect("write_journal") : floating_ ? of_dialect("write_floating") : "{write_fixed}");
   put_statement("write_fixed", create ? "write_create" : "write_existing");
   put_statement("write_row", create ? "write_row_create" : "write_row_existing");
   put_statement("write_at_once", "write_at_once");
@@ -187,6 +196,27 @@ void CounterSql::add_write_fragments() {
   put_statement("turn_of_row", "turn_of_row");
   put("note_slot", once_ && floating_ ? of_dialect("note_slot") : std::string());
   put("turn_seconds", fmt::format("{}", turn_s_max));
+}
+
+void CounterSql::add_journal_fragments() {
+  const bool create = rule_.missing == Missing::create;
+  put("not_if_create", create ? "NOT " : "");
+  put("can_append", create ? "NOT _found" : "_found");
+  put("create_judged", create ? of_dialect("create_judged") : std::string());
+  put("delta_key_column", has_key_ ? of_dialect("delta_key_column") : std::string());
+  put("delta_key", has_key_ ? "_d.{key}" : "''");
+  put("of_delta", has_key_ ? "_s.{key} = _d.{key} AND " : "");
+  put_statement("append", "append");
+  put_statement("turn_of_fold", "turn_of_fold");
+  put_statement("write_judged", "write_judged");
+  put_statement("fold_if_due", "fold_if_due");
+  const auto put_number = [this](std::string_view name, std::int64_t number) { put(name, fmt::format("{}", number)); };
+  put_number("amount_max", limits::journal_amount_max);
+  put_number("slot_max", limits::journal_slot_max);
+  put_number("deltas_max", limits::journal_deltas_max);
+  put_number("look_once_in", limits::journal_adds_per_look);
+  put_number("fold_deltas_max", limits::fold_deltas_max);
+  put_number("fold_ms_max", limits::fold_ms_max);
 }
 
 void CounterSql::add_request_fragments() {
@@ -205,7 +235,8 @@ void CounterSql::add_request_fragments() {
   if_window("expiry_index", "expiry_index");
   put_statement("expired", "expired");
   put_statement("expired_r", "expired_r");
-  put("purge_count", fmt::format("{}", purged_per_add));
+  put("purge_once_in", fmt::format("{}", adds_per_purge));
+  put("purge_count", fmt::format("{}", purged_per_look));
   put("purge_max", fmt::format("{}", limits::purged_ids_max));
 }
 
@@ -241,9 +272,11 @@ std::string CounterSql::create_slots(std::span<const std::string> keys) const {
 
 std::vector<std::string> CounterSql::objects() const {
   std::vector<std::string> texts{text(has_key_ ? "slots_table_with_key" : "slots_table")};
+  if (journal_) texts.push_back(text("deltas_table"));
   texts.push_back(text(has_key_ ? "total_view_with_key" : "total_view"));
   if (once_) texts.push_back(text("requests_table"));
   if (rule_.retries.window) texts.push_back(text("purge_procedure"));
+  if (journal_) texts.push_back(text("fold_procedure"));
   texts.push_back(
       routine_text("add_procedure", {{"check_rule", ""}, {"answer", of_dialect("answer_counted")}}));
   texts.push_back(routine_text("add_one_procedure",
@@ -255,6 +288,7 @@ std::vector<std::string> CounterSql::object_names() const {
   std::vector<std::string> names{counter_, counter_ + "_slots", counter_ + "_add", counter_ + "_add_one"};
   if (once_) names.push_back(counter_ + "_requests");
   if (rule_.retries.window) names.push_back(counter_ + "_purge");
+  if (journal_) names.insert(names.end(), {counter_ + "_deltas", counter_ + "_fold"});
   return names;
 }
 

@@ -53,6 +53,7 @@ class CounterSql {
   void add_check_fragments();
   void add_pick_fragments();
   void add_write_fragments();
+  void add_journal_fragments();
   void add_request_fragments();
   void add_rule_values();
   void put(std::string_view name, std::string value);
@@ -65,6 +66,7 @@ class CounterSql {
   bool has_key_;
   bool once_;
   bool floating_;  // the procedure takes a slot that nobody holds
+  bool journal_;
   std::vector<Placeholder> placeholders_;
 };
 

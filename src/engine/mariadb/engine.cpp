@@ -50,7 +50,7 @@ const rule::EngineTraits& traits() noexcept {
                                           .one_writer = false,
                                           .slots_default = 16,
                                           .padded = false,
-                                          .journal = false,
+                                          .journal = true,
                                           .rolled_up = false,
                                           .padded_refusal = "InnoDB keeps at least two rows on a page"};
   return mariadb;

@@ -164,6 +164,8 @@ Result<Status> MariadbConnection::status() {
   status.size_bytes = answer->number(0, 1);
   status.durability = durability_of(answer->text(0, 2));
   status.warnings = warnings_of(*answer);
+  if (status.schema_version == 0) return status;
+  if (auto looked = look_for_overdue(status); !looked) return fail(std::move(looked.error()));
   return status;
 }
 

@@ -8,6 +8,7 @@
 #include <base/text.h>
 #include <engine/postgresql/connection.h>
 #include <engine/postgresql/counter_sql.h>
+#include <engine/rule_row.h>
 
 namespace splitcount::engine::postgresql {
 namespace {
@@ -56,10 +57,7 @@ Result<void> PostgresqlConnection::look_for_overdue(Status& status) {
     const auto overdue = run(fill(counter_sql("is_overdue", name, {}, schema_), limit));
     if (!overdue) return fail(overdue.error());
     if (!overdue->truth(0, 0)) continue;
-    status.overdue.push_back(
-        fmt::format("{0} has more than {1} adds that are not in their slots yet; run `splitcount maintain {0}` now, and "
-                    "from a timer",
-                    name, grouped(limits::journal_deltas_overdue)));
+    status.overdue.push_back(overdue_sentence(name));
   }
   return {};
 }

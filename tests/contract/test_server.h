@@ -18,6 +18,8 @@ class TestServer {
   /// Stops every process of it where it is (SIGSTOP), until go_on.
   void freeze();
   void go_on();
+  /// The process id that it has now; another one after each start.
+  [[nodiscard]] pid_t process() const { return processes().front(); }
 
   TestServer(const TestServer&) = delete;
   TestServer& operator=(const TestServer&) = delete;

@@ -1,4 +1,4 @@
-// Commits that are cut off on PostgreSQL: before they reach the server, and after they took effect and before their
+// Commits that are cut off: before they reach the server, and after they took effect and before their
 // answer. What was answered counts, what is unknown is settled by sending it again, and nothing counts twice.
 #include <faults/numbered.h>
 #include <faults/relayed.h>
@@ -13,12 +13,12 @@ using std::chrono::milliseconds;
 
 const Retries for_ever{true, {}};
 
-class CutCommits : public RelayedGround<testing::TestWithParam<Action>> {
+class CutCommits : public RelayedCuts {
  protected:
-  [[nodiscard]] static bool took_effect() { return GetParam() == Action::cut_after; }
+  [[nodiscard]] static bool took_effect() { return action() == Action::cut_after; }
   /// Every other cut is a reset.
   void plan_cut(int number, int times = 1) {
-    relay_.plan({.action = GetParam(), .times = times, .reset = number % 2 == 1});
+    relay_.plan({.action = action(), .times = times, .reset = number % 2 == 1});
   }
   /// The ids that are stored, which a table's primary key keeps apart.
   std::string ids(const std::string& counter) { return value("SELECT count(*) FROM " + counter + "_requests"); }
@@ -31,8 +31,7 @@ class CutCommits : public RelayedGround<testing::TestWithParam<Action>> {
     EXPECT_EQ(ids("page_views"), std::to_string(end));
   }
 };
-INSTANTIATE_TEST_SUITE_P(Cut, CutCommits, testing::Values(Action::cut_before, Action::cut_after),
-                         [](const auto& tested) { return tested.param == Action::cut_before ? "before" : "after"; });
+SPLITCOUNT_CUT_ON_EVERY_SERVER(CutCommits);
 
 TEST_P(CutCommits, OfAddsWithIdsAreSettledBySendingThemAgain) {
   auto counter = make("page_views", {.key = "page", .slots = 3, .retries = for_ever});
@@ -106,7 +105,8 @@ TEST_P(CutCommits, OfACallersTransactionAreRepeatedByTheCallerWithTheSameIds) {
   const int cuts = scale(5, 50, 200);
   for (int number = 0; number < cuts; ++number) {
     plan_cut(number);
-    const auto order = "INSERT INTO orders VALUES (" + std::to_string(number) + ") ON CONFLICT DO NOTHING";
+    const auto id = std::to_string(number);
+    const auto order = "INSERT INTO orders SELECT " + id + " FROM (SELECT 1) AS one WHERE NOT EXISTS (SELECT 1 FROM orders WHERE id = " + id + ")";
     int tries = 0;
     for (std::string committed; committed != "COMMIT"; ++tries) {
       ASSERT_LT(tries, 3);
@@ -169,8 +169,7 @@ class CutGroups : public CutCommits {
   Counter tickets_;
   Combiner combiner_;
 };
-INSTANTIATE_TEST_SUITE_P(Cut, CutGroups, testing::Values(Action::cut_before, Action::cut_after),
-                         [](const auto& tested) { return tested.param == Action::cut_before ? "before" : "after"; });
+SPLITCOUNT_CUT_ON_EVERY_SERVER(CutGroups);
 
 TEST_P(CutGroups, OfAHundredAddsOverThreeCountersCountOnce) {
   const int cuts = scale(10, 200, 200);

@@ -1,4 +1,4 @@
-// What is still on its way on PostgreSQL when its sender has given it up: a commit that lands late, a transaction whose
+// What is still on its way when its sender has given it up: a commit that lands late, a transaction whose
 // client has gone without a word, connections that broke while they lay idle.
 #include <faults/relayed.h>
 #include <faults/scale.h>
@@ -11,8 +11,9 @@ using std::chrono::milliseconds;
 
 const Retries for_ever{true, {}};
 
-class Late : public RelayedGround<testing::Test> {
+class Late : public RelayedGround<testing::TestWithParam<Server>> {
  protected:
+  Late() : RelayedGround(GetParam()) {}
   void wait_until_delivered(int number) {
     const auto deadline = in(std::chrono::minutes(1));
     while (relay_.delivered() < number && std::chrono::steady_clock::now() < deadline) {
@@ -21,8 +22,9 @@ class Late : public RelayedGround<testing::Test> {
     ASSERT_EQ(relay_.delivered(), number) << "the commit landed";
   }
 };
+SPLITCOUNT_ON_EVERY_SERVER(Late);
 
-TEST_F(Late, CommitsOfAddsWithIdsAreWaitedForAndCountOnce) {
+TEST_P(Late, CommitsOfAddsWithIdsAreWaitedForAndCountOnce) {
   auto counter = make("page_views", {.key = "page", .slots = 3, .retries = for_ever});
   // The last is later than a function waits for an id, so that the id is found in flight first.
   const std::vector<int> delays_ms{0, 1, 20, 100, 400, 2'600};
@@ -41,7 +43,7 @@ TEST_F(Late, CommitsOfAddsWithIdsAreWaitedForAndCountOnce) {
   EXPECT_EQ(total("page_views", "k"), sent);
 }
 
-TEST_F(Late, CommitsOfAddsWithoutIdsWereToldAsUnknown) {
+TEST_P(Late, CommitsOfAddsWithoutIdsWereToldAsUnknown) {
   auto counter = make("page_views", {.key = "page", .slots = 3});
   relay_.plan({.action = Action::deliver_late, .delay = milliseconds(100)});
   const auto added = counter.add({.key = "k"});
@@ -52,7 +54,7 @@ TEST_F(Late, CommitsOfAddsWithoutIdsWereToldAsUnknown) {
   EXPECT_EQ(total("page_views", "k"), 1);
 }
 
-TEST_F(Late, CommitsOfGroupsAndStreamsAreWaitedForAndCountOnce) {
+TEST_P(Late, CommitsOfGroupsAndStreamsAreWaitedForAndCountOnce) {
   auto counter = make("page_views", {.key = "page", .slots = 3});
   auto combiner = Combiner::open(through_).value_or_throw();
   const std::vector<Add> adds(10, Add{.key = "k"});
@@ -70,7 +72,7 @@ TEST_F(Late, CommitsOfGroupsAndStreamsAreWaitedForAndCountOnce) {
   }
 }
 
-TEST_F(Late, TransactionsWhoseClientHasGoneAreEndedByTheServerAndTheirAddsSettled) {
+TEST_P(Late, TransactionsWhoseClientHasGoneAreEndedByTheServerAndTheirAddsSettled) {
   auto counter = make("page_views", {.key = "page", .slots = 1, .retries = for_ever});
   auto combiner = Combiner::open(through_).value_or_throw();
   const std::vector<Add> adds(10, Add{.key = "k"});
@@ -88,7 +90,7 @@ TEST_F(Late, TransactionsWhoseClientHasGoneAreEndedByTheServerAndTheirAddsSettle
   EXPECT_EQ(relay_.fired(), 2);
 }
 
-TEST_F(Late, ConnectionsThatBrokeWhileIdleAreNotUsed) {
+TEST_P(Late, ConnectionsThatBrokeWhileIdleAreNotUsed) {
   auto counter = make("page_views", {.key = "page", .slots = 16});
   // Many at once, so that many lie idle afterwards.
   const auto many_at_once = [&] {

@@ -1,4 +1,4 @@
-// The relay itself: each fault happens where it says, in both of PostgreSQL's protocols, and is counted.
+// The relay itself: each fault happens where it says, in both of PostgreSQL's protocols and in MariaDB's, and is counted.
 #include <faults/relayed.h>
 
 namespace splitcount::faults {
@@ -123,10 +123,54 @@ TEST_F(RelayItself, CutsAllConnectionsAndTakesNewOnes) {
 }
 
 TEST_F(RelayItself, IsPassedByClientsThatAskForEncryptionFirst) {
-  Plain plain(dsn_through().substr(sizeof "postgresql:" - 1) + " sslmode=prefer");
+  Plain plain(dsn_through() + " sslmode=prefer");
   relay_.plan({.action = Action::cut_before, .statement = "SELECT 2"});
   EXPECT_EQ(plain.run("SELECT 1"), "1");
   EXPECT_EQ(plain.run("SELECT 2"), "broken");
+}
+
+class RelayOfMariadb : public RelayedGround<testing::TestWithParam<Server>> {
+ protected:
+  RelayOfMariadb() : RelayedGround(GetParam()) { value("CREATE TABLE orders (id integer)"); }
+  std::string orders() { return value("SELECT count(*) FROM orders"); }
+};
+INSTANTIATE_TEST_SUITE_P(On, RelayOfMariadb, testing::Values(Server::mariadb), [](const auto&) { return "mariadb"; });
+
+TEST_P(RelayOfMariadb, PassesOnWhatItIsNotToBreak) {
+  auto plain = plain_through();
+  EXPECT_EQ(plain.run("SELECT repeat('x', 1000000)").size(), 1'000'000U);
+  EXPECT_EQ(plain.run("SELECT length('" + std::string(1'000'000, 'y') + "')"), "1000000");
+  EXPECT_EQ(plain.run("SELECT nothing"), "1054");
+  EXPECT_EQ(plain.run("BEGIN; INSERT INTO orders VALUES (1); SELECT 7; COMMIT"), "7");
+  EXPECT_EQ(orders(), "1");
+  EXPECT_EQ(relay_.fired(), 0);
+  EXPECT_EQ(relay_.connections(), 1);
+}
+
+TEST_P(RelayOfMariadb, CutsBeforeAStatementAndAfterAllOfATextTookEffect) {
+  for (const auto action : {Action::cut_before, Action::cut_after}) {
+    auto plain = plain_through();
+    relay_.plan({.action = action, .reset = action == Action::cut_after});
+    plain.run("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED; BEGIN; INSERT INTO orders VALUES (1)");
+    EXPECT_EQ(plain.run("commit"), "broken");
+    EXPECT_FALSE(plain.is_connected());
+    EXPECT_EQ(orders(), action == Action::cut_before ? "0" : "1");
+  }
+  auto plain = plain_through();
+  relay_.plan({.action = Action::cut_after, .statement = "SELECT 8"});
+  EXPECT_EQ(plain.run("SELECT id FROM orders; SELECT 8; INSERT INTO orders VALUES (2); SELECT 9"), "broken");
+  EXPECT_EQ(orders(), "2") << "the whole text had run";
+  EXPECT_EQ(relay_.fired(), 3);
+}
+
+TEST_P(RelayOfMariadb, WaitsForOneThatTakesEffectBeforeItCutsAfterIt) {
+  auto plain = plain_through();
+  relay_.plan({.action = Action::cut_after, .statement = "orders"});
+  EXPECT_EQ(plain.run("INSERT INTO orders VALUES (1, 2)"), "1136");
+  EXPECT_EQ(relay_.fired(), 0);
+  EXPECT_EQ(plain.run("INSERT INTO orders VALUES (1)"), "broken");
+  EXPECT_EQ(relay_.fired(), 1);
+  EXPECT_EQ(orders(), "1");
 }
 
 }  // namespace

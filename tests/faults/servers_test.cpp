@@ -1,8 +1,10 @@
-// A PostgreSQL server that is killed with all its processes under load and recovers, and one that stands still in the
-// middle of commits: what was acknowledged is there, what is unknown is settled by its id, and whoever runs goes on.
+// A server that is killed with all its processes under load and recovers, and one that stands still in the middle of
+// commits: what was acknowledged is there, what is unknown is settled by its id, and whoever runs goes on.
 #include <atomic>
 #include <random>
 
+#include <contract/mariadb_server.h>
+#include <contract/postgresql_server.h>
 #include <faults/numbered.h>
 #include <faults/relayed.h>
 #include <faults/scale.h>
@@ -32,23 +34,42 @@ struct Told {
   }
 };
 
-class FailingServer : public testing::Test {
- protected:
-  static contract::PostgresqlServer& server() {
-    static contract::PostgresqlServer server(true);
-    return server;
-  }
-  static std::string conninfo() { return server().conninfo("postgres"); }
-  static std::string dsn_through(const Relay& relay) { return "postgresql:" + through(conninfo(), relay); }
+/// A server that syncs, and a database on it, for all tests of this program.
+struct Syncing {
+  contract::TestServer& server;
+  Place place;
+};
 
-  FailingServer() : database_(Database::open("postgresql:" + conninfo()).value_or_throw()) {}
+const Syncing& syncing_postgresql() {
+  static contract::PostgresqlServer server(true);
+  static const Syncing made{server, {Server::postgresql, server.socket(), "postgresql:" + server.conninfo("postgres")}};
+  return made;
+}
+
+const Syncing& syncing_mariadb() {
+  static contract::MariadbServer server(true);
+  static const Syncing made = [] {
+    Plain(server.dsn("mysql")).run("CREATE DATABASE faults");
+    return Syncing{server, {Server::mariadb, server.socket(), server.dsn("faults")}};
+  }();
+  return made;
+}
+
+class FailingServer : public testing::TestWithParam<Server> {
+ protected:
+  static const Syncing& syncing() { return GetParam() == Server::mariadb ? syncing_mariadb() : syncing_postgresql(); }
+  static contract::TestServer& server() { return syncing().server; }
+  static const Place& place() { return syncing().place; }
+  static std::string dsn_through(const Relay& relay) { return through(place(), relay); }
+
+  FailingServer() : database_(Database::open(place().dsn).value_or_throw()) {}
   ~FailingServer() override {
     EXPECT_TRUE(done(database_.uninstall()));
     value("DROP TABLE IF EXISTS orders");
   }
 
   static std::string value(const std::string& sql) {
-    Plain plain(conninfo());
+    Plain plain(place().dsn);
     EXPECT_TRUE(plain.is_connected());
     return plain.run(sql);
   }
@@ -64,8 +85,8 @@ class FailingServer : public testing::Test {
 /// Those who write while the server is killed: at each door, until they are told to stop.
 class Load {
  public:
-  Load(Database& database, std::string conninfo)
-      : conninfo_(std::move(conninfo)),
+  Load(Database& database, std::string dsn)
+      : dsn_(std::move(dsn)),
         with_ids_(
             database.define("with_ids", {.key = "page", .slots = 4, .retries = Retries{true, {}}}).value_or_throw()),
         plain_(database.define("plain", {.slots = 4}).value_or_throw()),
@@ -73,7 +94,7 @@ class Load {
         combined_(database.define("combined", {.key = "page", .slots = 4}).value_or_throw()),
         streamed_(database.define("streamed", {.key = "page", .slots = 4}).value_or_throw()),
         combiner_(Combiner::open(database).value_or_throw()) {
-    Plain(conninfo_).run("CREATE TABLE orders (id bigint PRIMARY KEY)");
+    Plain(dsn_).run("CREATE TABLE orders (id bigint PRIMARY KEY)");
   }
 
   void start() {
@@ -105,7 +126,7 @@ class Load {
     told_plain.expect_holds(total("plain"));
     told_combined.expect_holds(total("combined"));
     told_streamed.expect_holds(total("streamed"));
-    Plain plain(conninfo_);
+    Plain plain(dsn_);
     const auto orders = std::stoll(plain.run("SELECT count(*) FROM orders"));
     EXPECT_EQ(total("callers"), orders) << "the row and its count are there together";
     told_callers.expect_holds(orders);
@@ -127,7 +148,7 @@ class Load {
 
   void add_as_caller() {
     thread_local std::unique_ptr<Plain> session;
-    if (!session || !session->is_connected()) session = std::make_unique<Plain>(conninfo_);
+    if (!session || !session->is_connected()) session = std::make_unique<Plain>(dsn_);
     const auto order = std::to_string(next_order_++);
     if (session->run("BEGIN") != "BEGIN") {
       ++told_callers.failed;
@@ -157,7 +178,7 @@ class Load {
     ++told_streamed.acked;
   }
 
-  const std::string conninfo_;
+  const std::string dsn_;
   Counter with_ids_, plain_, callers_, combined_, streamed_;
   Combiner combiner_;
   std::atomic<std::int64_t> next_number_{0};
@@ -168,12 +189,13 @@ class Load {
 };
 
 class KilledServer : public FailingServer {};
+SPLITCOUNT_ON_EVERY_SERVER(KilledServer);
 
-TEST_F(KilledServer, RecoversWhatWasAcknowledgedAndWhoeverRunsGoesOn) {
+TEST_P(KilledServer, RecoversWhatWasAcknowledgedAndWhoeverRunsGoesOn) {
   std::mt19937_64 random(seed());
-  const int kills = scale(3, 30, 100);
-  Load load(database_, conninfo());
-  std::string started = value("SELECT pg_postmaster_start_time()");
+  const int kills = scale(3, GetParam() == Server::mariadb ? 40 : 30, 100);
+  Load load(database_, place().dsn);
+  auto started = server().process();
   for (int kill = 0; kill < kills && !HasFailure(); ++kill) {
     const auto acked = load.told_ids.acked.load();
     load.start();
@@ -182,7 +204,7 @@ TEST_F(KilledServer, RecoversWhatWasAcknowledgedAndWhoeverRunsGoesOn) {
     server().kill();
     server().start();
     load.stop();
-    const auto now = value("SELECT pg_postmaster_start_time()");
+    const auto now = server().process();
     EXPECT_NE(now, started) << "it is another server process";
     started = now;
     load.expect_exact(database_);
@@ -199,8 +221,9 @@ TEST_F(KilledServer, RecoversWhatWasAcknowledgedAndWhoeverRunsGoesOn) {
 }
 
 /// A commit that the server never gets, and one that took effect, with the server killed before anybody hears of it.
-TEST_F(KilledServer, AtTheCommitOfAGroupSettlesItWhenItIsBack) {
-  Relay relay(server().socket(), watch_postgresql);
+TEST_P(KilledServer, AtTheCommitOfAGroupSettlesItWhenItIsBack) {
+  const auto relay_holder = make_relay(place());
+  Relay& relay = *relay_holder;
   auto database = Database::open(dsn_through(relay)).value_or_throw();
   auto prizes = database.define("prizes_won", {.slots = 16}).value_or_throw();
   auto views = database.define("page_views", {.key = "page", .retries = Retries{true, {}}}).value_or_throw();
@@ -236,24 +259,26 @@ TEST_F(KilledServer, AtTheCommitOfAGroupSettlesItWhenItIsBack) {
 /// Goes on at the end of its life, however that comes.
 class Frozen {
  public:
-  explicit Frozen(contract::PostgresqlServer& server) : server_(server) { server_.freeze(); }
+  explicit Frozen(contract::TestServer& server) : server_(server) { server_.freeze(); }
   ~Frozen() { server_.go_on(); }
   Frozen(const Frozen&) = delete;
   Frozen& operator=(const Frozen&) = delete;
 
  private:
-  contract::PostgresqlServer& server_;
+  contract::TestServer& server_;
 };
 
 class StandingServer : public FailingServer {
  protected:
-  StandingServer() : relay_(server().socket(), watch_postgresql) {}
+  StandingServer() : relay_holder_(make_relay(place())), relay_(*relay_holder_) {}
   Database open_through() { return Database::open(dsn_through(relay_)).value_or_throw(); }
   static constexpr milliseconds machine_ms_max{2'000};  // for what a busy machine adds to a deadline
-  Relay relay_;
+  std::unique_ptr<Relay> relay_holder_;
+  Relay& relay_;
 };
+SPLITCOUNT_ON_EVERY_SERVER(StandingServer);
 
-TEST_F(StandingServer, InMidCommitLeavesNobodyWithoutATrueWordAndWhoeverRunsGoesOn) {
+TEST_P(StandingServer, InMidCommitLeavesNobodyWithoutATrueWordAndWhoeverRunsGoesOn) {
   const auto away = std::chrono::seconds(scale(2, 7, 30));
   auto database = open_through();
   auto plain = database.define("plain", {.slots = 4}).value_or_throw();
@@ -326,14 +351,14 @@ TEST_F(StandingServer, InMidCommitLeavesNobodyWithoutATrueWordAndWhoeverRunsGoes
   }
 }
 
-TEST_F(StandingServer, TakesNoStatementOfAnySizeAndNobodyWaitsBeyondTheDeadline) {
+TEST_P(StandingServer, TakesNoStatementOfAnySizeAndNobodyWaitsBeyondTheDeadline) {
   auto counter = database_.define("page_views", {.key = "page"}).value_or_throw();
   ASSERT_TRUE(done(counter.add({.key = "k"})));
   std::vector<std::string> keys;
   for (int i = 0; i < 20'000; ++i) keys.push_back(std::to_string(i) + std::string(700, 'k'));
   std::vector<Add> adds;
   for (const auto& key : keys) adds.push_back({.key = key});
-  relay_.plan({.action = Action::hold_before, .statement = "BEGIN", .delay = milliseconds(500)});
+  relay_.plan({.action = Action::hold_before, .statement = GetParam() == Server::mariadb ? "START TRANSACTION" : "BEGIN", .delay = milliseconds(500)});
   auto database = open_through();
   auto far = database.counter("page_views").value_or_throw();
   std::thread sender([&] {

@@ -1,4 +1,4 @@
-// PostgreSQL connections that break at any statement, answers that are lost, writes and commits that the server
+// Connections that break at any statement; on PostgreSQL also answers that are lost, writes and commits that the server
 // refuses.
 #include <faults/relayed.h>
 #include <faults/scale.h>
@@ -11,9 +11,8 @@ using contract::refused;
 
 const Retries for_ever{true, {}};
 
-class CutStatements : public RelayedGround<testing::TestWithParam<Action>> {};
-INSTANTIATE_TEST_SUITE_P(Cut, CutStatements, testing::Values(Action::cut_before, Action::cut_after),
-                         [](const auto& tested) { return tested.param == Action::cut_before ? "before" : "after"; });
+class CutStatements : public RelayedCuts {};
+SPLITCOUNT_CUT_ON_EVERY_SERVER(CutStatements);
 
 /// From the first statement of a program on, which finds its counter, to the last.
 TEST_P(CutStatements, AtAnyPlaceLeaveAllOfAnAddOrNothing) {
@@ -21,7 +20,7 @@ TEST_P(CutStatements, AtAnyPlaceLeaveAllOfAnAddOrNothing) {
   int nth = 0;
   for (int fired = 1; fired == 1; ++nth) {
     const auto before = relay_.fired();
-    relay_.plan({.action = GetParam(), .statement = "", .skip = nth});
+    relay_.plan({.action = action(), .statement = "", .skip = nth});
     const std::string id = std::to_string(nth);
     const Add add{.key = "a", .request_id = id};
     for (;;) {
@@ -47,7 +46,7 @@ TEST_P(CutStatements, InACallersTransactionLeaveItDeadAndNothingOfIt) {
   auto counter = make("page_views", {.key = "page", .slots = 3, .retries = for_ever});
   auto plain = plain_through();
   ASSERT_EQ(plain.run("BEGIN"), "BEGIN");
-  relay_.plan({.action = GetParam(), .statement = "page_views_add_one"});
+  relay_.plan({.action = action(), .statement = "page_views_add_one"});
   const auto added = counter.add(plain.caller(), {.key = "k", .request_id = "x"});
   ASSERT_TRUE(refused(added, ErrorCode::connection_lost));
   EXPECT_TRUE(added.error().retryable);

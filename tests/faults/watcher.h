@@ -31,5 +31,6 @@ class Watcher {
 };
 
 [[nodiscard]] std::unique_ptr<Watcher> watch_postgresql();
+[[nodiscard]] std::unique_ptr<Watcher> watch_mariadb();
 
 }  // namespace splitcount::faults

@@ -9,8 +9,9 @@
 --
 --   mariadb DATABASE < THIS_FILE
 --
--- MariaDB commits after each CREATE. Where something fails, drop what was created before ({object_list}) and run
--- it again; the counter counts when its row in splitcount_counters is there, which comes last.
+-- MariaDB commits after each CREATE. Where something fails, drop what was created before and run it again:
+--   {object_list}
+-- The counter counts when its row in splitcount_counters is there, which comes last.
 --
 -- A role that counts needs no more than
 --
@@ -23,7 +24,8 @@
 -- name: script_begin
 SET NAMES utf8mb4;
 SET @splitcount_sql_mode = @@SESSION.sql_mode;
-SET SESSION sql_mode = '{sql_mode}';  -- routines keep it: what does not fit is an error, whatever the caller's is
+-- Routines keep it: what does not fit is an error, whatever the caller's is.
+SET SESSION sql_mode = '{sql_mode}';
 
 -- name: script_install
 -- What all counters share; where it exists it stays as it is.

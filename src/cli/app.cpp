@@ -30,8 +30,8 @@ const std::vector<Verb>& all_verbs() {
 void declare_global(Command& command) {
   command.heading("Options of every verb");
   command.option("--db", "DSN",
-                 "The database: sqlite:PATH, PATH or postgresql://HOST/DATABASE.\nWithout it SPLITCOUNT_DB, "
-                 "else db in ./splitcount.toml, else splitcount.db");
+                 "The database: sqlite:PATH, PATH, postgresql://HOST/DATABASE or mariadb://HOST/DATABASE.\n"
+                 "Without it SPLITCOUNT_DB, else db in ./splitcount.toml, else splitcount.db");
   command.flag("--json", "The answer as JSON, errors too");
   command.flag("-h,--help", "This help");
 }

@@ -38,7 +38,7 @@ std::string answer(const Request& request, const Rule& rule, const Defined& what
 bool makes_a_script(const Request& request, const Session& session) {
   const auto& dsn = session.dsn.text;
   const bool is_postgresql = dsn.starts_with("postgresql:") || dsn.starts_with("postgres:");
-  const std::string_view dialect = is_postgresql ? "postgresql" : "sqlite";
+  const std::string_view dialect = is_postgresql ? "postgresql" : dsn.starts_with("mariadb:") ? "mariadb" : "sqlite";
   return Database::script(dialect, request.name, request.options, request.keys).has_value();
 }
 

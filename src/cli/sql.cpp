@@ -18,7 +18,7 @@ void declare(Command& command) {
   command.argument("KEY", "Keys that get all their slots", 0, static_cast<std::size_t>(-1));
   declare_rule(command);
   command.heading("The script");
-  command.option("--dialect", "WORD", "sqlite (default) or postgresql");
+  command.option("--dialect", "WORD", "sqlite (default), postgresql or mariadb");
 }
 
 Result<Action> read(const Command& command) {

@@ -6,7 +6,8 @@
 namespace splitcount::faults {
 namespace {
 
-constexpr std::string_view mariadb_scheme = "mariadb://root@";
+constexpr std::string_view mariadb_scheme = "mariadb://";
+constexpr std::string_view root_of_mariadb = "mariadb://root@";
 constexpr std::string_view postgresql_scheme = "postgresql:";
 
 struct FreeResult {
@@ -14,21 +15,23 @@ struct FreeResult {
   void operator()(MYSQL_RES* result) const { mysql_free_result(result); }
 };
 
-/// Of the addresses that the tests' servers have: mariadb://root@/DATABASE?socket=PATH or mariadb://root@HOST:PORT/DATABASE.
+/// Of the addresses that the tests' servers have: mariadb://USER@/DATABASE?socket=PATH or mariadb://USER@HOST:PORT/DATABASE.
 MYSQL* connected_to_mariadb(const std::string& dsn) {
   const auto slash = dsn.find('/', mariadb_scheme.size());
+  const auto at = dsn.find('@');
+  const std::string user = dsn.substr(mariadb_scheme.size(), at - mariadb_scheme.size());
   const auto question = dsn.find("?socket=");
   const std::string database = dsn.substr(slash + 1, question == std::string::npos ? question : question - slash - 1);
   MYSQL* handle = mysql_init(nullptr);
   mysql_options(handle, MYSQL_SET_CHARSET_NAME, "utf8mb4");
   if (question != std::string::npos) {
     const auto socket = dsn.substr(question + std::string_view("?socket=").size());
-    mysql_real_connect(handle, nullptr, "root", nullptr, database.c_str(), 0, socket.c_str(), CLIENT_MULTI_STATEMENTS);
+    mysql_real_connect(handle, nullptr, user.c_str(), nullptr, database.c_str(), 0, socket.c_str(), CLIENT_MULTI_STATEMENTS);
   } else {
-    const auto colon = dsn.find(':', mariadb_scheme.size());
-    const auto host = dsn.substr(mariadb_scheme.size(), colon - mariadb_scheme.size());
+    const auto colon = dsn.find(':', at);
+    const auto host = dsn.substr(at + 1, colon - at - 1);
     const auto port = static_cast<unsigned>(std::stoul(dsn.substr(colon + 1)));
-    mysql_real_connect(handle, host.c_str(), "root", nullptr, database.c_str(), port, nullptr, CLIENT_MULTI_STATEMENTS);
+    mysql_real_connect(handle, host.c_str(), user.c_str(), nullptr, database.c_str(), port, nullptr, CLIENT_MULTI_STATEMENTS);
   }
   return handle;
 }
@@ -75,7 +78,7 @@ std::string through(const Place& place, const Relay& relay) {
   const auto port = std::to_string(relay.port());
   if (place.kind == Server::mariadb) {
     const auto slash = place.dsn.find('/', mariadb_scheme.size());
-    return std::string(mariadb_scheme) + "127.0.0.1:" + port + place.dsn.substr(slash, place.dsn.find('?') - slash);
+    return std::string(root_of_mariadb) + "127.0.0.1:" + port + place.dsn.substr(slash, place.dsn.find('?') - slash);
   }
   // What comes later in a conninfo string counts.
   return place.dsn + " host=127.0.0.1 sslmode=disable gssencmode=disable port=" + port;

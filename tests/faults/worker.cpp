@@ -5,6 +5,8 @@
 //   combine DSN COUNTER FIRST COUNT    the same through a combiner, from four threads
 //   storm DSN COUNTER COUNT PROGRESS I counts 1 to the key "hot"; how far it is stands in the file PROGRESS at place I
 //   user PATH COUNT                    a program of somebody else: inserts rows into its own table "orders"
+//   define DSN COUNTER                 makes it; a program that is killed on its way
+//   drop DSN COUNTER
 //   crash DSN COUNTER ID NTH           adds ID, and is killed when the NTH statement of the database begins
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -53,6 +55,18 @@ int add(const Words& words) {
     acknowledge(number);
   }
   return 0;
+}
+
+int define(const Words& words) {
+  auto database = Database::open(words[1]).value_or_throw();
+  const auto made = database.define(words[2], {.key = "page", .slots = 4, .retries = Retries{true, {}}});
+  return made ? 0 : trouble(made.error());
+}
+
+int drop(const Words& words) {
+  auto database = Database::open(words[1]).value_or_throw();
+  const auto dropped = database.drop(words[2]);
+  return dropped ? 0 : trouble(dropped.error());
 }
 
 int combine(const Words& words) {
@@ -140,6 +154,8 @@ int run(const Words& words) {
   if (words[0] == "combine") return combine(words);
   if (words[0] == "storm") return storm(words);
   if (words[0] == "user") return user(words);
+  if (words[0] == "define") return define(words);
+  if (words[0] == "drop") return drop(words);
   if (words[0] == "crash") return crash(words);
   return 2;
 }

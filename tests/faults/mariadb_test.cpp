@@ -177,7 +177,9 @@ TEST_F(Mariadb, TheCallersSqlModeMakesNothingFit) {
 TEST_F(Mariadb, AUserWithoutSuperDefinesAndCountsBesideABinaryLog) {
   const auto dsn = dsn_of_user();
   EXPECT_EQ(value("SELECT @@log_bin"), "1");
-  EXPECT_EQ(value("SELECT count(*) FROM information_schema.USER_PRIVILEGES WHERE GRANTEE = \"'app'@'localhost'\" AND PRIVILEGE_TYPE <> 'USAGE'"), "0");
+  EXPECT_EQ(value("SELECT count(*) FROM information_schema.USER_PRIVILEGES WHERE GRANTEE = \"'app'@'localhost'\" "
+                  "AND PRIVILEGE_TYPE <> 'USAGE'"),
+            "0");
   auto database = Database::open(dsn).value_or_throw();
   auto counter = database.define("page_views", {.key = "page", .slots = 3, .retries = for_ever}).value_or_throw();
   EXPECT_TRUE(done(counter.add({.key = "k", .request_id = "x"})));
@@ -272,8 +274,8 @@ TEST_F(Mariadb, ThoseWhoAreKilledAreToldSoAndNothingOfThemCounts) {
     const auto id = plain.run("SELECT CONNECTION_ID()");
     must(plain, "BEGIN");
     std::thread killer([&] {
-      wait_until("SELECT count(*) FROM information_schema.INNODB_TRX WHERE TRX_STATE = 'LOCK WAIT' AND TRX_MYSQL_THREAD_ID = " + id,
-                 "1", trx_pause);
+      wait_until("SELECT count(*) FROM information_schema.INNODB_TRX WHERE TRX_STATE = 'LOCK WAIT' "
+                 "AND TRX_MYSQL_THREAD_ID = " + id, "1", trx_pause);
       value(kill + id);
     });
     const auto added = counter.add(plain.caller(), {.key = "k"});
@@ -378,7 +380,8 @@ TEST(MariadbServers, ThatRollBackOnATimeoutStayExact) {
   const auto dsn = server.dsn("faults");
   auto database = Database::open(dsn).value_or_throw();
   for (const auto missing : {Missing::create, Missing::error}) {
-    auto counter = database.define("page_views", {.key = "page", .slots = 2, .missing = missing, .retries = for_ever}, std::vector<std::string>{"k"}).value_or_throw();
+    const RuleOptions rule{.key = "page", .slots = 2, .missing = missing, .retries = for_ever};
+    auto counter = database.define("page_views", rule, std::vector<std::string>{"k"}).value_or_throw();
     Plain(dsn).run("CREATE OR REPLACE TABLE orders (id integer)");
     constexpr int sessions = 8;
     const int adds = scale(10, 50, 200);
@@ -393,7 +396,8 @@ TEST(MariadbServers, ThatRollBackOnATimeoutStayExact) {
           const auto id = std::to_string(i) + "/" + std::to_string(n);
           plain.run("BEGIN");
           plain.run("INSERT INTO orders VALUES (1)");
-          const auto added = counter.add(plain.caller(), {.key = "k", .request_id = n % 2 == 0 ? std::string_view(id) : std::string_view{}});
+          const Add add{.key = "k", .request_id = n % 2 == 0 ? std::string_view(id) : std::string_view{}};
+          const auto added = counter.add(plain.caller(), add);
           if (!added) {
             EXPECT_EQ(added.error().code, ErrorCode::database_busy) << added.error().message;
             EXPECT_TRUE(added.error().transaction_dead) << "the server has rolled it back";
@@ -408,7 +412,7 @@ TEST(MariadbServers, ThatRollBackOnATimeoutStayExact) {
     }
     for (auto& thread : threads) thread.join();
     EXPECT_EQ(counter.total("k").value_or_throw().total, acked);
-    EXPECT_EQ(Plain(dsn).run("SELECT count(*) FROM orders"), std::to_string(acked)) << "a row and its count are there together";
+    EXPECT_EQ(Plain(dsn).run("SELECT count(*) FROM orders"), std::to_string(acked)) << "a row and its count go together";
     EXPECT_GT(ended, 0) << "waits ran out";
     EXPECT_TRUE(done(counter.add({.key = "k"})));
     ASSERT_TRUE(done(database.drop("page_views")));

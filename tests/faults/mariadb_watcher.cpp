@@ -55,7 +55,9 @@ class MariadbWatcher final : public Watcher {
       std::optional<std::string> statement;
       if (!greeted_) {
         greeted_ = true;
-        if ((number_at(rest, 0, 4) & ends_without_packet) != 0) throw std::logic_error("this form of answers is not known here");
+        if ((number_at(rest, 0, 4) & ends_without_packet) != 0) {
+          throw std::logic_error("this form of answers is not known here");
+        }
       } else if (packet[3] == 0) {
         within_ = Within::nothing;
         if (rest.starts_with(query)) {

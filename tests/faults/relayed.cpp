@@ -15,7 +15,8 @@ struct FreeResult {
   void operator()(MYSQL_RES* result) const { mysql_free_result(result); }
 };
 
-/// Of the addresses that the tests' servers have: mariadb://USER@/DATABASE?socket=PATH or mariadb://USER@HOST:PORT/DATABASE.
+/// Of the addresses that the tests' servers have: mariadb://USER@/DATABASE?socket=PATH or
+/// mariadb://USER@HOST:PORT/DATABASE.
 MYSQL* connected_to_mariadb(const std::string& dsn) {
   const auto slash = dsn.find('/', mariadb_scheme.size());
   const auto at = dsn.find('@');
@@ -98,7 +99,8 @@ Plain::Plain(const std::string& dsn) {
 bool Plain::is_connected() const {
   if (const auto* of = std::get_if<OfPostgresql>(&connection_)) return PQstatus(of->get()) == CONNECTION_OK;
   auto* handle = std::get<OfMariadb>(connection_).get();
-  return mysql_thread_id(handle) != 0 && !is_broken(mysql_errno(handle)) && mysql_get_socket(handle) != MARIADB_INVALID_SOCKET;
+  return mysql_thread_id(handle) != 0 && !is_broken(mysql_errno(handle)) &&
+         mysql_get_socket(handle) != MARIADB_INVALID_SOCKET;
 }
 
 Caller Plain::caller() const {

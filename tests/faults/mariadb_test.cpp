@@ -70,10 +70,10 @@ TEST_F(Mariadb, FirstAddsOfANewKeyByManySessionsAtRepeatableReadNeverDeadlock) {
         together.arrive_and_wait();
         if (i % 2 == 0) must(plain, "BEGIN");
         EXPECT_EQ(plain.run(call("'new" + std::to_string(key) + "'")), "CALL");
-        if (i % 2 == 0) must(plain, "COMMIT");
+        if (i % 2 == 0) must(plain, i % 8 == 0 ? "ROLLBACK" : "COMMIT");  // those who wait for the row live on
       }
     });
-    EXPECT_EQ(total("page_views"), sessions * keys);
+    EXPECT_EQ(total("page_views"), (sessions - sessions / 8) * keys);
     ASSERT_TRUE(done(beside_.drop("page_views")));
   }
 }

@@ -92,6 +92,7 @@ struct CounterInfo {
   std::int64_t version = 0;  ///< goes up whenever a rule in this database is written
   Rule rule;
   Instant created_at{};
+  std::optional<std::string> moved_to{};  ///< where a closed counter goes on; unset: adds are welcome here
 };
 
 /// What the database promises, as `status` shows it.
@@ -100,6 +101,7 @@ struct Status {
   std::string engine_version;      ///< "3.40.1"
   std::string durability;          ///< the durability class in words
   std::vector<std::string> warnings;  ///< where the database is set weaker
+  std::vector<std::string> closed{};   ///< counters that have moved elsewhere, a sentence for each
   std::vector<std::string> overdue{};  ///< work that `maintain` should have done by now, a sentence for each counter
   std::int64_t schema_version = 0;    ///< 0: not installed
   std::int64_t counters = 0;
@@ -136,6 +138,14 @@ class SPLITCOUNT_EXPORT Database {
   /// Removes every counter and every object of ours.
   [[nodiscard]] Result<void> uninstall();
   [[nodiscard]] Result<Status> status() const;
+
+  /// Closes a counter that goes on elsewhere: every later add is refused at every door with counter_closed, whose
+  /// message names `place` (say "the PostgreSQL database shop"; 1 to 500 bytes). Adds in flight are waited for, and what
+  /// was counted can be read as before. One that is closed stays as it is. Error: database_busy, where a transaction that
+  /// has counted in it stays open.
+  [[nodiscard]] Result<void> close(std::string_view name, std::string_view place);
+  /// Takes adds again. True: it was closed.
+  [[nodiscard]] Result<bool> reopen(std::string_view name);
 
   /// Does what is due now and then, in transactions of a bounded size: moves what journals have pending into slots, and
   /// removes expired request ids. `name`: of one counter; empty: all. Adds go on meanwhile, and several may maintain at

@@ -59,6 +59,7 @@ enum class ErrorCode : std::uint16_t {
   queue_full,              ///< a named bound was reached and nothing was taken; retryable
   outcome_unknown,         ///< nobody can say yet whether it was committed
   internal,                ///< a fault of splitcount's own
+  counter_closed,          ///< the counter has moved to another database, which the message names
 };
 
 /// The name of a code as it stands in JSON, e.g. "slot_missing".

@@ -24,7 +24,8 @@ CREATE TABLE IF NOT EXISTS {schema}.splitcount_counters(
     CHECK (window_seconds IS NULL OR (retries = 'once' AND window_seconds BETWEEN 1 AND 316224000)),
   freshness text NOT NULL DEFAULT 'live' CHECK (freshness IN ('live')),
   layout text NOT NULL DEFAULT 'compact' CHECK (layout IN ('compact', 'padded', 'journal')),
-  created_at timestamptz NOT NULL DEFAULT clock_timestamp()
+  created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  moved_to text                                                   -- where a closed counter goes on; NULL: it is open
 );
 
 -- How far each stream of adds was applied; its position commits together with its adds.
@@ -34,6 +35,14 @@ CREATE TABLE IF NOT EXISTS {schema}.splitcount_streams(
   checkpoint bytea NOT NULL CHECK (octet_length(checkpoint) <= 1024),
   updated_at timestamptz NOT NULL
 ) WITH (fillfactor = 50);
+
+-- Which total of another database each key of a counter holds, while it is being copied from there.
+CREATE TABLE IF NOT EXISTS {schema}.splitcount_copied(
+  counter text COLLATE "C" NOT NULL REFERENCES {schema}.splitcount_counters(name) ON DELETE CASCADE,
+  key_text text COLLATE "C" NOT NULL,                             -- empty: the counter has no key
+  total bigint NOT NULL,
+  PRIMARY KEY (counter, key_text)
+);
 
 -- Raises a sentence that begins with an error's code, under that code's SQLSTATE: SC and the code's number.
 CREATE OR REPLACE FUNCTION {schema}.splitcount_refuse(sentence text) RETURNS bigint
@@ -52,6 +61,13 @@ BEGIN
     WHEN 'request_conflict' THEN 'SC017'
     WHEN 'request_in_flight' THEN 'SC018'
     ELSE 'XX000' END;
+END $function$;
+
+-- The trigger on the tables of a closed counter; its argument is the sentence.
+CREATE OR REPLACE FUNCTION {schema}.splitcount_closed() RETURNS trigger
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $function$
+BEGIN
+  RAISE EXCEPTION USING MESSAGE = TG_ARGV[0], ERRCODE = 'SC041';
 END $function$;
 
 -- A number of this session's own: the lowest in 0..1023 that no other session has, held by an advisory lock of class

@@ -200,7 +200,7 @@ SELECT folded, pages_left FROM {schema}.{fold}()
 
 -- name: journals
 SELECT name, has_table_privilege(to_regclass({schema_text} || '.' || quote_ident(name || '_deltas')), 'SELECT')
-FROM {schema}.splitcount_counters WHERE layout = 'journal' ORDER BY name
+FROM {schema}.splitcount_counters WHERE layout = 'journal' AND moved_to IS NULL ORDER BY name
 
 -- name: is_overdue
 SELECT count(*) > {deltas_overdue} FROM (SELECT 1 FROM {schema}.{deltas} LIMIT {deltas_overdue} + 1) AS _pending

@@ -105,11 +105,11 @@ SELECT _right, pg_catalog.quote_ident(current_user) FROM (VALUES
 SELECT pg_catalog.count(*) FROM {schema}.splitcount_counters
 
 -- name: counters
-SELECT name, version, key_column, slots, pick, missing, retries, window_seconds, freshness, layout, {created_us}
+SELECT name, version, key_column, slots, pick, missing, retries, window_seconds, freshness, layout, {created_us}, moved_to
 FROM {schema}.splitcount_counters ORDER BY name
 
 -- name: counter
-SELECT name, version, key_column, slots, pick, missing, retries, window_seconds, freshness, layout, {created_us}
+SELECT name, version, key_column, slots, pick, missing, retries, window_seconds, freshness, layout, {created_us}, moved_to
 FROM {schema}.splitcount_counters WHERE name = $1
 
 -- name: created_us

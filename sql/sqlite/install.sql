@@ -22,7 +22,8 @@ CREATE TABLE IF NOT EXISTS splitcount_counters(
     CHECK (window_seconds IS NULL OR (retries = 'once' AND window_seconds BETWEEN 1 AND 316224000)),
   freshness TEXT NOT NULL DEFAULT 'live' CHECK (freshness IN ('live')),
   layout TEXT NOT NULL DEFAULT 'compact' CHECK (layout IN ('compact')),
-  created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')) CHECK (julianday(created_at) IS NOT NULL)
+  created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')) CHECK (julianday(created_at) IS NOT NULL),
+  moved_to TEXT            -- where a closed counter goes on; NULL: it is open
 ) STRICT;
 
 -- How far each stream of adds was applied; its position commits together with its adds.
@@ -31,4 +32,12 @@ CREATE TABLE IF NOT EXISTS splitcount_streams(
   position INTEGER NOT NULL CHECK (position >= 1),
   checkpoint BLOB NOT NULL CHECK (length(checkpoint) <= 1024),
   updated_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Which total of another database each key of a counter holds, while it is being copied from there.
+CREATE TABLE IF NOT EXISTS splitcount_copied(
+  counter TEXT NOT NULL,
+  key_text TEXT NOT NULL,                                         -- empty: the counter has no key
+  total INTEGER NOT NULL,
+  PRIMARY KEY (counter, key_text)
 ) STRICT, WITHOUT ROWID;

@@ -72,11 +72,11 @@ SELECT {slots_number} - count(*) FROM main.{slots}
 SELECT count(*) FROM main.splitcount_counters
 
 -- name: counters
-SELECT name, version, key_column, slots, pick, missing, retries, window_seconds, freshness, layout, {created_ms}
+SELECT name, version, key_column, slots, pick, missing, retries, window_seconds, freshness, layout, {created_ms}, moved_to
 FROM main.splitcount_counters ORDER BY name
 
 -- name: counter
-SELECT name, version, key_column, slots, pick, missing, retries, window_seconds, freshness, layout, {created_ms}
+SELECT name, version, key_column, slots, pick, missing, retries, window_seconds, freshness, layout, {created_ms}, moved_to
 FROM main.splitcount_counters WHERE name = ?1
 
 -- name: created_ms

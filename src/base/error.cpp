@@ -44,6 +44,7 @@ std::string_view error_code_name(ErrorCode code) noexcept {
     case ErrorCode::queue_full: return "queue_full";
     case ErrorCode::outcome_unknown: return "outcome_unknown";
     case ErrorCode::internal: return "internal";
+    case ErrorCode::counter_closed: return "counter_closed";
   }
   return "internal";
 }

@@ -22,6 +22,14 @@ inline constexpr int call_tries_max = 20;           // whole retries of one tran
 inline constexpr int connections_max = 64;          // of one Database
 inline constexpr int connections_idle_max = 8;
 
+inline constexpr std::size_t place_bytes_max = 500;    // of a database's name in what a closed counter says
+inline constexpr int copy_page_keys = 1'000;           // keys or request ids that one transaction of `copy` writes
+inline constexpr int copy_wait_ms_max = 60'000;       // how long one of its transactions may wait for locks
+inline constexpr int copy_close_wait_s_max = 60;       // how long `copy --final` tries to close a counter
+inline constexpr int close_try_ms_max = 500;           // a try to close a counter keeps other adds waiting for so long
+inline constexpr int copy_s_max = 7 * 24 * 3'600;     // what --max-seconds may say
+inline constexpr int copy_named_keys_max = 5;          // of those that differ
+
 inline constexpr std::int64_t journal_deltas_max = 100'000;     // pending in one counter; beyond it adds fold some themselves
 inline constexpr std::int64_t journal_deltas_overdue = 50'000;  // beyond it status says that `maintain` is overdue
 inline constexpr std::int64_t journal_amount_max = 1'000'000'000'000;  // a larger one is judged, and goes to its slot at once

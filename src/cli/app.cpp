@@ -22,7 +22,7 @@ const std::vector<Verb>& all_verbs() {
   static const std::vector<Verb> verbs = {define_verb(), list_verb(),   describe_verb(), add_verb(),
                                           total_verb(),  slots_verb(),  top_verb(),      count_verb(),
                                           status_verb(), maintain_verb(), compare_verb(), advise_verb(),
-                                          inspect_verb(), doctor_verb(), sql_verb(),
+                                          inspect_verb(), doctor_verb(), copy_verb(), open_verb(), sql_verb(),
                                           drop_verb(),   uninstall_verb()};
   return verbs;
 }

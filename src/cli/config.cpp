@@ -71,14 +71,19 @@ bool holds_password(std::string_view dsn) {
   return at != rest.npos && rest.substr(0, at).find(':') != rest.npos;
 }
 
+Result<void> check_no_password(std::string_view option, std::string_view dsn) {
+  if (!holds_password(dsn)) return {};
+  return fail(ErrorCode::config_invalid,
+              fmt::format("{} holds a password, which every user of this machine could see; leave it out there and give the "
+                          "address in SPLITCOUNT_DB or as db in splitcount.toml",
+                          option));
+}
+
 Result<Dsn> find_dsn(const std::optional<std::string>& flag) {
   if (flag) {
     if (flag->empty())
       return fail(ErrorCode::config_invalid, "--db is empty; it names a database, e.g. --db splitcount.db");
-    if (holds_password(*flag))
-      return fail(ErrorCode::config_invalid,
-                  "--db holds a password, which every user of this machine could see; leave it out there and give the "
-                  "address in SPLITCOUNT_DB or as db in splitcount.toml");
+    if (auto checked = check_no_password("--db", *flag); !checked) return fail(std::move(checked).error());
     return Dsn{*flag, true};
   }
   if (const char* variable = std::getenv("SPLITCOUNT_DB"); variable != nullptr && *variable != '\0')

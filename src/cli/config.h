@@ -25,6 +25,9 @@ struct Dsn {
 /// Errors: config_invalid; a password in `flag` is refused, and never printed.
 [[nodiscard]] Result<Dsn> find_dsn(const std::optional<std::string>& flag);
 
+/// Nothing where the address that `option` gives holds no password, which every user of the machine could see.
+[[nodiscard]] Result<void> check_no_password(std::string_view option, std::string_view dsn);
+
 /// True for scheme://user:password@..., and for a DSN with a scheme that says password=.
 [[nodiscard]] bool holds_password(std::string_view dsn);
 

@@ -128,6 +128,10 @@ std::string answer(const Description& description, const Terminal& terminal) {
   };
   std::string text = fmt::format("{}, defined {} (rule version {})\n", terminal.bold(counter.name),
                                  format_instant(counter.created_at), grouped(counter.version));
+  if (counter.moved_to) {
+    text += fmt::format("Closed: it has moved to {}, and adds here are refused; `splitcount open {}` takes them again\n",
+                        *counter.moved_to, counter.name);
+  }
   text += "\nRule\n";
   text += rule.key ? field("key", *rule.key, fmt::format("a number for each {}", *rule.key)) : field("key", "-", "one number");
   text += field("slots", grouped(rule.slots), rule.key ? "of each key" : "");

@@ -36,7 +36,8 @@ Json of(const CounterInfo& counter) {
   return Json{{"counter", counter.name},
               {"rule", of(counter.rule)},
               {"version", counter.version},
-              {"created_at", format_instant(counter.created_at)}};
+              {"created_at", format_instant(counter.created_at)},
+              {"moved_to", of(counter.moved_to)}};
 }
 
 Json of(std::string_view counter, const Total& total) {
@@ -52,6 +53,31 @@ Json of(std::string_view counter, std::span<const Total> totals) {
   Json list = Json::array();
   for (const auto& total : totals) list.push_back(of(counter, total));
   return list;
+}
+
+Json of(const std::optional<std::int64_t>& number) { return number ? Json(*number) : Json(nullptr); }
+
+Json of(const copy::Report& report) {
+  Json differences = Json::array();
+  for (const auto& one : report.differences) {
+    differences.push_back(
+        Json{{"key", one.key.empty() ? Json(nullptr) : Json(one.key)}, {"from", of(one.here)}, {"to", of(one.there)}});
+  }
+  Json json{{"counter", report.counter},
+            {"keys", report.keys},
+            {"keys_written", report.keys_written},
+            {"ids_written", report.ids_written},
+            {"files_written", report.files_written},
+            {"closed", report.closed},
+            {"complete", report.complete},
+            {"keys_behind", report.keys_behind},
+            {"keys_ahead", report.keys_ahead},
+            {"others_behind", report.others_behind},
+            {"differences", differences},
+            {"notes", report.notes},
+            {"stopped", report.stopped}};
+  if (report.error) json["error"] = of(*report.error);
+  return json;
 }
 
 Json of(const CountSummary::File& file) {
@@ -178,6 +204,7 @@ std::string status_json(std::string_view database, const Status& status) {
                       {"engine_version", status.engine_version},
                       {"durability", status.durability},
                       {"warnings", status.warnings},
+                      {"closed", status.closed},
                       {"overdue", status.overdue},
                       {"schema_version", status.schema_version},
                       {"counters", status.counters},
@@ -198,6 +225,16 @@ std::string maintained_json(std::span<const Maintained> counters) {
 
 std::string script_json(std::string_view counter, std::string_view dialect, std::string_view script) {
   return text_of(Json{{"counter", counter}, {"dialect", dialect}, {"script", script}});
+}
+
+std::string copied_json(std::string_view from, std::string_view to, std::span<const copy::Report> reports) {
+  Json counters = Json::array();
+  for (const auto& report : reports) counters.push_back(of(report));
+  return text_of(Json{{"from", from}, {"to", to}, {"counters", counters}});
+}
+
+std::string opened_json(std::string_view counter, bool opened) {
+  return text_of(Json{{"counter", counter}, {"opened", opened}});
 }
 
 std::string dropped_json(std::string_view counter) { return text_of(Json{{"counter", counter}, {"dropped", true}}); }

@@ -12,6 +12,7 @@
 #include <splitcount/database.h>
 #include <splitcount/error.h>
 
+#include <copy/copy.h>
 #include <intake/count.h>
 
 namespace splitcount::cli {
@@ -64,6 +65,8 @@ struct CountSummary {
 [[nodiscard]] std::string status_json(std::string_view database, const Status& status);
 [[nodiscard]] std::string maintained_json(std::span<const Maintained> counters);
 [[nodiscard]] std::string script_json(std::string_view counter, std::string_view dialect, std::string_view script);
+[[nodiscard]] std::string copied_json(std::string_view from, std::string_view to, std::span<const copy::Report> reports);
+[[nodiscard]] std::string opened_json(std::string_view counter, bool opened);
 [[nodiscard]] std::string dropped_json(std::string_view counter);
 [[nodiscard]] std::string uninstalled_json();
 

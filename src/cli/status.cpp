@@ -14,6 +14,7 @@ std::string answer(const Session& session, const Status& status) {
       session.database_name(), status.engine, status.engine_version, status.durability,
       status.schema_version == 0 ? std::string("not installed") : fmt::format("version {}", status.schema_version),
       grouped(status.counters), grouped(status.size_bytes));
+  for (const auto& counter : status.closed) text += fmt::format("Closed: {}\n", counter);
   for (const auto& work : status.overdue) text += fmt::format("Overdue: {}\n", work);
   for (const auto& warning : status.warnings) text += fmt::format("Warning: {}\n", warning);
   return text;

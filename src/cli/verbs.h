@@ -27,6 +27,8 @@ namespace splitcount::cli {
 [[nodiscard]] Verb inspect_verb();
 [[nodiscard]] Verb doctor_verb();
 [[nodiscard]] Verb maintain_verb();
+[[nodiscard]] Verb copy_verb();
+[[nodiscard]] Verb open_verb();
 [[nodiscard]] Verb sql_verb();
 [[nodiscard]] Verb drop_verb();
 [[nodiscard]] Verb uninstall_verb();

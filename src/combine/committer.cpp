@@ -35,7 +35,7 @@ bool one_add_can_cause(ErrorCode code) noexcept {
 
 /// An error that says something of one counter only; the transaction lives.
 bool is_of_one_counter(ErrorCode code) noexcept {
-  return code == ErrorCode::unknown_counter || code == ErrorCode::rule_changed;
+  return code == ErrorCode::unknown_counter || code == ErrorCode::rule_changed || code == ErrorCode::counter_closed;
 }
 
 /// The stream is not where it was left, or is gone with everything of ours.

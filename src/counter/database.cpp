@@ -12,6 +12,7 @@
 #include <counter/access.h>
 #include <counter/transaction.h>
 #include <engine/engine.h>
+#include <engine/rule_row.h>
 #include <rule/key.h>
 #include <rule/name.h>
 #include <rule/rule.h>
@@ -115,6 +116,7 @@ Result<StoredRule> find_or_create(engine::Connection& connection, const Definiti
   auto found = connection.find(definition.name);
   if (!found) return fail(std::move(found.error()));
   if (!*found) return create(connection, definition, defined);
+  if (auto open = engine::judge_open(**found); !open) return fail(std::move(open.error()));
   if (auto same = check_same_rule(**found, definition.options); !same) return fail(std::move(same.error()));
   if (auto right = check_takes_keys(definition.name, (*found)->rule, definition.keys); !right)
     return fail(std::move(right.error()));
@@ -159,6 +161,7 @@ Result<Status> read_status(engine::Connection& connection) {
   if (!counters) return fail(std::move(counters.error()));
   status->counters = static_cast<std::int64_t>(counters->size());
   for (const engine::StoredCounter& counter : *counters) {
+    if (counter.moved_to) status->closed.push_back(fmt::format("{} has moved to {}", counter.name, *counter.moved_to));
     auto whole = connection.check_objects(counter);
     if (!whole && whole.error().code != ErrorCode::database_corrupt) return fail(std::move(whole.error()));
     if (!whole) status->warnings.push_back(std::move(whole.error().message));
@@ -218,7 +221,8 @@ Result<std::vector<CounterInfo>> Database::list() const {
   if (!counters) return fail(std::move(counters.error()));
   std::vector<CounterInfo> infos;
   for (engine::StoredCounter& counter : *counters) {
-    infos.push_back({std::move(counter.name), counter.version, std::move(counter.rule), counter.created_at});
+    infos.push_back({std::move(counter.name), counter.version, std::move(counter.rule), counter.created_at,
+                     std::move(counter.moved_to)});
   }
   return infos;
 }

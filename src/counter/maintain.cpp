@@ -63,6 +63,7 @@ Result<void> purge_ids(Store& store, const engine::StoredCounter& counter, Maint
 Maintained maintain_one(Store& store, const engine::StoredCounter& counter, const Tell& tell) {
   Maintained done;
   done.counter = counter.name;
+  if (counter.moved_to) return done;  // nothing may be written there
   Result<void> ran;
   if (counter.rule.layout == Layout::journal) ran = fold_deltas(store, counter, done, tell);
   if (ran && counter.rule.retries.window) ran = purge_ids(store, counter, done, tell);

@@ -193,6 +193,33 @@ class FaultyConnection final : public engine::Connection {
   Result<std::vector<engine::StreamRow>> streams(std::string_view prefix) override { return real_->streams(prefix); }
   Result<void> forget(std::string_view stream) override { return real_->forget(stream); }
 
+  Result<std::string> identity() override { return real_->identity(); }
+  Result<void> set_moved_to(const engine::StoredCounter& counter, std::optional<std::string_view> place) override {
+    return real_->set_moved_to(counter, place);
+  }
+  Result<std::vector<Total>> totals_after(const engine::StoredCounter& counter, std::string_view after, int count) override {
+    return real_->totals_after(counter, after, count);
+  }
+  Result<std::vector<engine::RequestRow>> requests_after(const engine::StoredCounter& counter, std::string_view after,
+                                                         int count) override {
+    return real_->requests_after(counter, after, count);
+  }
+  Result<std::int64_t> put_requests(const engine::StoredCounter& counter,
+                                    std::span<const engine::RequestRow> requests) override {
+    return real_->put_requests(counter, requests);
+  }
+  Result<std::vector<std::optional<std::int64_t>>> copied(const engine::StoredCounter& counter,
+                                                          std::span<const std::string> keys) override {
+    return real_->copied(counter, keys);
+  }
+  Result<void> put_copied(const engine::StoredCounter& counter, std::span<const std::string> keys,
+                          std::span<const std::int64_t> totals) override {
+    return real_->put_copied(counter, keys, totals);
+  }
+  Result<std::int64_t> forget_copied(const engine::StoredCounter& counter, std::int64_t count) override {
+    return real_->forget_copied(counter, count);
+  }
+
   Result<std::optional<Total>> total(const engine::StoredCounter& counter,
                                      std::optional<std::string_view> key) override {
     return real_->total(counter, key);

@@ -24,6 +24,7 @@ struct StoredCounter {
   Rule rule;
   Instant created_at{};
   std::string schema{};  ///< that its objects are in, quoted; empty on engines without schemas
+  std::optional<std::string> moved_to{};  ///< where it goes on; set: it is closed, and every add is refused
 };
 
 /// An add that has passed rule::check_add and rule::pick_slot. Views are borrowed for the length of the call.
@@ -52,6 +53,18 @@ struct StreamRow {
   std::int64_t position = 0;
   std::string checkpoint;
 };
+
+/// A known request id, with the add that it stands for.
+struct RequestRow {
+  std::string request_id;
+  std::string key;  ///< empty for a counter without a key
+  std::int64_t amount = 0;
+  Instant counted{};  ///< when
+};
+
+[[nodiscard]] inline tl::unexpected<Error> no_copies() {
+  return fail(ErrorCode::not_on_this_engine, "counters of this engine cannot be copied to another database or from it yet");
+}
 
 /// One conversation with a database, for one thread at a time. Every operation between begin and commit is part of
 /// that transaction; outside of one each read is a statement of its own. After an error inside a transaction the
@@ -119,6 +132,29 @@ class Connection {
   virtual Result<std::vector<StreamRow>> streams(std::string_view prefix) = 0;
   virtual Result<void> forget(std::string_view stream) = 0;
 
+  // --- Moving a counter to another database. An engine that cannot yet says so.
+  /// What is the same for two connections to one database, however it was spelled, and differs for any other.
+  virtual Result<std::string> identity() { return no_copies(); }
+  /// Closes the counter, or opens it again where `place` is unset, inside a transaction. It waits for adds in flight;
+  /// every later one is refused at every door with counter_closed, until it is opened. The rule gets a new version.
+  virtual Result<void> set_moved_to(const StoredCounter& /*counter*/, std::optional<std::string_view> /*place*/) { return no_copies(); }
+  /// The totals of the keys behind `after` (empty: from the first on) in byte order, at most `count`; a counter by key.
+  virtual Result<std::vector<Total>> totals_after(const StoredCounter& /*counter*/, std::string_view /*after*/, int /*count*/) { return no_copies(); }
+  /// The ids behind `after` in byte order that are still within their window, at most `count`.
+  virtual Result<std::vector<RequestRow>> requests_after(const StoredCounter& /*counter*/, std::string_view /*after*/,
+                                                         int /*count*/) { return no_copies(); }
+  /// Makes ids known that counted elsewhere, inside a transaction; one that is known here from a later time stays as it
+  /// is. How many were not known so before.
+  virtual Result<std::int64_t> put_requests(const StoredCounter& /*counter*/, std::span<const RequestRow> /*requests*/) { return no_copies(); }
+  /// What put_copied noted for each key; unset where nothing was. The key is empty for a counter without one.
+  virtual Result<std::vector<std::optional<std::int64_t>>> copied(const StoredCounter& /*counter*/,
+                                                                  std::span<const std::string> /*keys*/) { return no_copies(); }
+  /// Notes for distinct keys which total of another database this counter holds, inside a transaction.
+  virtual Result<void> put_copied(const StoredCounter& /*counter*/, std::span<const std::string> /*keys*/,
+                                  std::span<const std::int64_t> /*totals*/) { return no_copies(); }
+  /// Removes at most `count` of these notes, inside a transaction; how many.
+  virtual Result<std::int64_t> forget_copied(const StoredCounter& /*counter*/, std::int64_t /*count*/) { return no_copies(); }
+
   // --- Reads: one statement, one snapshot each
   /// One key, or without a key the sum over all rows; nothing where there is no row.
   virtual Result<std::optional<Total>> total(const StoredCounter& counter, std::optional<std::string_view> key) = 0;
@@ -182,6 +218,8 @@ class Engine {
   virtual Result<std::unique_ptr<Sandbox>> sandbox(Deadline deadline) = 0;
   /// The name of the database for a sentence, without secrets.
   [[nodiscard]] virtual std::string display_name() const = 0;
+  /// The same for somebody who may stand in another folder.
+  [[nodiscard]] virtual std::string place() const { return display_name(); }
 };
 
 /// `sqlite:PATH` or a PATH without a scheme; `postgresql://...` or `postgresql:keyword=value ...`;

@@ -68,6 +68,15 @@ std::string overdue_sentence(std::string_view counter) {
                      counter, grouped(limits::journal_deltas_overdue));
 }
 
+Result<void> judge_open(const StoredCounter& counter) {
+  if (!counter.moved_to) return {};
+  return fail(ErrorCode::counter_closed, closed_sentence(counter.name, *counter.moved_to));
+}
+
+std::string closed_sentence(std::string_view counter, std::string_view place) {
+  return fmt::format("the counter {} is closed, since it has moved to {}; count there", quoted(counter), place);
+}
+
 bool has_slots_at_once(const Rule& rule) noexcept { return !rule.key && rule.missing == Missing::error; }
 
 }  // namespace splitcount::engine

@@ -36,6 +36,10 @@ struct RuleRow {
 
 /// That `maintain` should run, for Status::overdue.
 [[nodiscard]] std::string overdue_sentence(std::string_view counter);
+/// Nothing where the counter is open. Error: counter_closed.
+[[nodiscard]] Result<void> judge_open(const StoredCounter& counter);
+/// What an add to a closed counter hears.
+[[nodiscard]] std::string closed_sentence(std::string_view counter, std::string_view place);
 
 /// A counter without a key whose missing rows are an error has all its slots from the start.
 [[nodiscard]] bool has_slots_at_once(const Rule& rule) noexcept;

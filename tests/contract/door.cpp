@@ -136,7 +136,7 @@ Error error_of(const SqlError& error) {
   out.message = error.message;
   const auto end = error.message.find_first_not_of("abcdefghijklmnopqrstuvwxyz_");
   const auto word = std::string_view(error.message).substr(0, end);
-  for (auto code = ErrorCode::invalid_argument; code < ErrorCode::internal;
+  for (auto code = ErrorCode::invalid_argument; code <= ErrorCode::counter_closed;
        code = static_cast<ErrorCode>(static_cast<int>(code) + 1)) {
     if (word == error_code_name(code)) out.code = code;
   }

@@ -6,7 +6,7 @@ import unittest
 
 from support import DONE, FAILED, Case
 
-VERBS = ["define", "list", "describe", "add", "total", "slots", "top", "count", "status", "maintain", "compare", "advise", "inspect", "doctor", "sql", "drop", "uninstall"]
+VERBS = ["define", "list", "describe", "add", "total", "slots", "top", "count", "status", "maintain", "compare", "advise", "inspect", "doctor", "copy", "open", "sql", "drop", "uninstall"]
 INSTANT = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
 
 
@@ -223,7 +223,7 @@ class Read(Case):
 
     def test_status_prints_what_a_commit_means(self):
         status = self.json("status")
-        self.assertEqual(list(status), ["database", "engine", "engine_version", "durability", "warnings", "overdue",
+        self.assertEqual(list(status), ["database", "engine", "engine_version", "durability", "warnings", "closed", "overdue",
                                         "schema_version", "counters", "size_bytes"])
         self.assertEqual((status["engine"], status["counters"]), ("sqlite", 1))
         self.assertEqual(status["engine_version"], sqlite3.sqlite_version)

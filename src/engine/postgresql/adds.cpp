@@ -10,6 +10,7 @@
 #include <engine/postgresql/connection.h>
 #include <engine/postgresql/counter_sql.h>
 #include <engine/postgresql/quote.h>
+#include <engine/rule_row.h>
 
 namespace splitcount::engine::postgresql {
 namespace {
@@ -63,9 +64,10 @@ Error explained(Error error, const StoredCounter& counter, std::span<const Ready
   return error;
 }
 
-/// The counter is another one than it was, and nothing of the call is written.
+/// The counter is another one than it was, or closed, and nothing of the call is written.
 bool is_of_counter(const Error& error) {
-  return !error.connection_dead && (error.code == ErrorCode::rule_changed || error.code == ErrorCode::unknown_counter);
+  return !error.connection_dead && (error.code == ErrorCode::rule_changed || error.code == ErrorCode::unknown_counter ||
+                                    error.code == ErrorCode::counter_closed);
 }
 
 /// The same after a part of the call was written: only the whole transaction can be run again.
@@ -150,7 +152,7 @@ Result<std::vector<Result<Added>>> PostgresqlConnection::apply_each(const Stored
     auto added = apply_all(counter, adds.subspan(first, count));
     if (!added) {
       Error error = std::move(added.error());
-      const bool of_adds = error.sqlstate.starts_with(own_states);
+      const bool of_adds = error.sqlstate.starts_with(own_states) && !is_of_counter(error);
       if (!of_adds && !is_of_counter(error)) return fail(std::move(error));
       if (!of_adds && written) return fail(as_lost_race(std::move(error)));
       if (auto back = run_named("savepoint_rollback"); !back) return fail(std::move(back.error()));
@@ -174,6 +176,10 @@ Result<std::vector<Result<Added>>> PostgresqlConnection::apply_each(const Stored
 Result<std::vector<Result<Added>>> PostgresqlConnection::apply(const StoredCounter& counter,
                                                                std::span<const ReadyAdd> adds, Refusal refusal) {
   if (adds.empty()) return std::vector<Result<Added>>{};
+  if (counter.moved_to) {  // asked, the server would refuse it in a way that kills the transaction
+    if (auto current = check_current(counter, ErrorCode::rule_changed); !current) return fail(std::move(current.error()));
+    return fail(judge_open(counter).error());
+  }
   if (refusal == Refusal::each) return apply_each(counter, adds);
   auto added = apply_all(counter, adds);
   if (!added) return fail(std::move(added.error()));

@@ -1,5 +1,5 @@
 // The engine interface on one PGconn, owned or borrowed. Spread over files by what it does: connection.cpp
-// (transactions), schema.cpp, rules.cpp, adds.cpp, maintenance.cpp, streams.cpp, reads.cpp. Statements are sent without a
+// (transactions), schema.cpp, rules.cpp, adds.cpp, maintenance.cpp, streams.cpp, copy.cpp, reads.cpp. Statements are sent without a
 // name, so that a pooler in transaction mode may stand between.
 #pragma once
 
@@ -54,6 +54,17 @@ class PostgresqlConnection final : public Connection {
                        std::string_view checkpoint) override;
   Result<std::vector<StreamRow>> streams(std::string_view prefix) override;
   Result<void> forget(std::string_view stream) override;
+
+  Result<std::string> identity() override;
+  Result<void> set_moved_to(const StoredCounter& counter, std::optional<std::string_view> place) override;
+  Result<std::vector<Total>> totals_after(const StoredCounter& counter, std::string_view after, int count) override;
+  Result<std::vector<RequestRow>> requests_after(const StoredCounter& counter, std::string_view after, int count) override;
+  Result<std::int64_t> put_requests(const StoredCounter& counter, std::span<const RequestRow> requests) override;
+  Result<std::vector<std::optional<std::int64_t>>> copied(const StoredCounter& counter,
+                                                          std::span<const std::string> keys) override;
+  Result<void> put_copied(const StoredCounter& counter, std::span<const std::string> keys,
+                          std::span<const std::int64_t> totals) override;
+  Result<std::int64_t> forget_copied(const StoredCounter& counter, std::int64_t count) override;
 
   Result<std::optional<Total>> total(const StoredCounter& counter, std::optional<std::string_view> key) override;
   Result<std::vector<Total>> totals(const StoredCounter& counter, std::span<const std::string> keys) override;

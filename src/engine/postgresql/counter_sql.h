@@ -18,9 +18,9 @@ inline constexpr int function_wait_s_max = 2;
 inline constexpr std::array<std::string_view, 1> schema_steps{"step_1"};
 inline constexpr int schema_version_latest = static_cast<int>(schema_steps.size());
 /// Every name that schema_steps takes in the database.
-inline constexpr std::array<std::string_view, 7> shared_object_names{
-    "splitcount_schema",  "splitcount_counters", "splitcount_streams",     "splitcount_refuse",
-    "splitcount_session", "splitcount_draw",     "splitcount_request_hash"};
+inline constexpr std::array<std::string_view, 9> shared_object_names{
+    "splitcount_schema", "splitcount_counters", "splitcount_streams", "splitcount_copied",      "splitcount_refuse",
+    "splitcount_closed", "splitcount_session",  "splitcount_draw",    "splitcount_request_hash"};
 
 /// The text of sql/postgresql that every counter shares. `schema` is quoted already.
 [[nodiscard]] std::string shared_sql(std::string_view name, std::string_view schema);

@@ -126,7 +126,7 @@ ErrorCode code_of(std::string_view sqlstate) noexcept {
   if (sqlstate.starts_with("SC")) {  // ours: SC and the code's number
     int number = 0;
     std::from_chars(sqlstate.data() + 2, sqlstate.data() + sqlstate.size(), number);
-    if (number >= 1 && number < static_cast<int>(ErrorCode::internal)) return static_cast<ErrorCode>(number);
+    if (number >= 1 && number <= static_cast<int>(ErrorCode::counter_closed)) return static_cast<ErrorCode>(number);
   }
   for (const auto& [state, code] : meanings) {
     if (sqlstate.starts_with(state)) return code;

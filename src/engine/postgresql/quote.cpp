@@ -60,4 +60,10 @@ void append_element(std::string& array, std::string_view text) {
   array += '"';
 }
 
+std::string array_of(std::span<const std::string> texts) {
+  std::string array = "{";
+  for (const auto& text : texts) append_element(array, text);
+  return array + "}";
+}
+
 }  // namespace splitcount::engine::postgresql

@@ -1,6 +1,7 @@
 // The quoting functions of this dialect: the only way of a name or a text into a statement, and of texts into an array.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -14,5 +15,6 @@ namespace splitcount::engine::postgresql {
 
 /// Appends an element to the text form of an array, with its comma.
 void append_element(std::string& array, std::string_view text);
+[[nodiscard]] std::string array_of(std::span<const std::string> texts);
 
 }  // namespace splitcount::engine::postgresql

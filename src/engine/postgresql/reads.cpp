@@ -32,6 +32,17 @@ Result<Total> read_total(const Answer& answer, int row, const StoredCounter& cou
   return total;
 }
 
+/// The key stands behind what every sum has.
+Result<std::vector<Total>> read_totals_by_key(const Answer& answer, const StoredCounter& counter) {
+  std::vector<Total> totals;
+  for (int row = 0; row < answer.rows(); ++row) {
+    auto total = read_total(answer, row, counter, std::string(answer.text(row, 3)));
+    if (!total) return fail(std::move(total.error()));
+    totals.push_back(std::move(*total));
+  }
+  return totals;
+}
+
 std::string durability_of(std::string_view synchronous_commit) {
   if (synchronous_commit == "off") return "commits are synced later (synchronous_commit is off)";
   return fmt::format("synced commit (synchronous_commit is {})", synchronous_commit);
@@ -89,8 +100,8 @@ Result<std::vector<Total>> PostgresqlConnection::totals(const StoredCounter& cou
 }
 
 Result<std::vector<Total>> PostgresqlConnection::top(const StoredCounter& counter, int n) {
-  std::vector<Total> totals;
   if (!counter.rule.key) {
+    std::vector<Total> totals;
     auto only = total(counter, std::nullopt);
     if (!only) return fail(std::move(only.error()));
     if (*only && n > 0) totals.push_back(std::move(**only));
@@ -98,12 +109,16 @@ Result<std::vector<Total>> PostgresqlConnection::top(const StoredCounter& counte
   }
   const auto answer = run(text_of("top", counter), Parameters().number(n));
   if (!answer) return fail(answer.error());
-  for (int row = 0; row < answer->rows(); ++row) {
-    auto total = read_total(*answer, row, counter, std::string(answer->text(row, 3)));
-    if (!total) return fail(std::move(total.error()));
-    totals.push_back(std::move(*total));
-  }
-  return totals;
+  return read_totals_by_key(*answer, counter);
+}
+
+Result<std::vector<Total>> PostgresqlConnection::totals_after(const StoredCounter& counter, std::string_view after,
+                                                              int count) {
+  const bool journal = counter.rule.layout == Layout::journal;
+  const auto answer = run(text_of(journal ? "totals_after_journal" : "totals_after", counter),
+                          Parameters().text(after).number(count));
+  if (!answer) return fail(answer.error());
+  return read_totals_by_key(*answer, counter);
 }
 
 Result<std::vector<Slot>> PostgresqlConnection::slots(const StoredCounter& counter, std::string_view key) {

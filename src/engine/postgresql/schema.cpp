@@ -13,12 +13,6 @@ namespace {
 
 constexpr std::int64_t server_version_min = 150'000;
 
-std::string array_of(std::span<const std::string> texts) {
-  std::string out = "{";
-  for (const auto& text : texts) append_element(out, text);
-  return out + "}";
-}
-
 }  // namespace
 
 /// The search_path says which schema's counters are meant. One that shows none while others are there was changed, as

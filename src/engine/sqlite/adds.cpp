@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <base/text.h>
+#include <engine/rule_row.h>
 #include <engine/sqlite/connection.h>
 #include <rule/merge.h>
 
@@ -271,6 +272,7 @@ Result<std::vector<Result<Added>>> SqliteConnection::apply(const StoredCounter& 
     if (auto locked = run("lock"); !locked) return fail(explained(std::move(locked.error()), nullptr));
   }
   if (auto current = check_current(counter, ErrorCode::rule_changed); !current) return fail(std::move(current.error()));
+  if (auto open = judge_open(counter); !open) return fail(std::move(open.error()));
   AddsCall call(database_, statements_, counter, adds);
   if (auto judged = call.judge(); !judged) return fail(explained(std::move(judged.error()), &counter));
   if (Error* error = call.refused(); error != nullptr && refusal == Refusal::all) return fail(std::move(*error));

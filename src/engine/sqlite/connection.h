@@ -1,5 +1,5 @@
 // The engine interface on one sqlite3 handle, owned or borrowed. Spread over files by what it does: connection.cpp
-// (transactions), schema.cpp, rules.cpp, adds.cpp, maintenance.cpp, streams.cpp, reads.cpp.
+// (transactions), schema.cpp, rules.cpp, adds.cpp, maintenance.cpp, streams.cpp, copy.cpp, reads.cpp.
 #pragma once
 
 #include <memory>
@@ -55,6 +55,17 @@ class SqliteConnection final : public Connection {
   Result<std::vector<StreamRow>> streams(std::string_view prefix) override;
   Result<void> forget(std::string_view stream) override;
 
+  Result<std::string> identity() override;
+  Result<void> set_moved_to(const StoredCounter& counter, std::optional<std::string_view> place) override;
+  Result<std::vector<Total>> totals_after(const StoredCounter& counter, std::string_view after, int count) override;
+  Result<std::vector<RequestRow>> requests_after(const StoredCounter& counter, std::string_view after, int count) override;
+  Result<std::int64_t> put_requests(const StoredCounter& counter, std::span<const RequestRow> requests) override;
+  Result<std::vector<std::optional<std::int64_t>>> copied(const StoredCounter& counter,
+                                                          std::span<const std::string> keys) override;
+  Result<void> put_copied(const StoredCounter& counter, std::span<const std::string> keys,
+                          std::span<const std::int64_t> totals) override;
+  Result<std::int64_t> forget_copied(const StoredCounter& counter, std::int64_t count) override;
+
   Result<std::optional<Total>> total(const StoredCounter& counter, std::optional<std::string_view> key) override;
   Result<std::vector<Total>> totals(const StoredCounter& counter, std::span<const std::string> keys) override;
   Result<std::vector<Total>> top(const StoredCounter& counter, int n) override;
@@ -73,6 +84,7 @@ class SqliteConnection final : public Connection {
   [[nodiscard]] Result<std::string> word(std::string_view statement_name);
   [[nodiscard]] Result<void> set_wal(Deadline deadline);
 
+  [[nodiscard]] Result<std::vector<Total>> read_totals_by_key(Query& query, const StoredCounter& counter);
   /// Nothing where the stored rule is the one that this copy was read from; rule_changed, or `gone` where there is
   /// none.
   [[nodiscard]] Result<void> check_current(const StoredCounter& counter, ErrorCode gone);

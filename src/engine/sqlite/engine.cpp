@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <base/limits.h>
 #include <base/text.h>
 #include <engine/sqlite/connection.h>
 #include <engine/sqlite/console.h>
@@ -75,6 +76,11 @@ class SqliteEngine final : public Engine {
   const rule::EngineTraits& traits() const noexcept override { return sqlite::traits(); }
   std::string_view dialect() const noexcept override { return sqlite::dialect; }
   std::string display_name() const override { return path_; }
+  std::string place() const override {
+    std::error_code failed;  // without a current folder the path is what there is
+    const auto path = std::filesystem::absolute(path_, failed);
+    return fmt::format("the SQLite database {}", quoted(failed ? path_ : path.lexically_normal().string(), limits::place_bytes_max));
+  }
 
   Result<std::unique_ptr<Connection>> connect(bool create, Deadline deadline) override {
     auto handle = open_handle(create);

@@ -85,8 +85,8 @@ Result<std::vector<Total>> SqliteConnection::totals(const StoredCounter& counter
 }
 
 Result<std::vector<Total>> SqliteConnection::top(const StoredCounter& counter, int n) {
-  std::vector<Total> totals;
   if (!counter.rule.key) {
+    std::vector<Total> totals;
     auto only = total(counter, std::nullopt);
     if (!only) return fail(std::move(only.error()));
     if (*only && n > 0) totals.push_back(std::move(**only));
@@ -96,6 +96,12 @@ Result<std::vector<Total>> SqliteConnection::top(const StoredCounter& counter, i
   if (!statement) return fail(explained(std::move(statement.error()), &counter));
   Query query(*statement);
   query.bind(1, n);
+  return read_totals_by_key(query, counter);
+}
+
+/// The key stands behind what every sum has.
+Result<std::vector<Total>> SqliteConnection::read_totals_by_key(Query& query, const StoredCounter& counter) {
+  std::vector<Total> totals;
   for (;;) {
     const auto row = query.next();
     if (!row) return fail(explained(row.error(), &counter));
@@ -104,6 +110,14 @@ Result<std::vector<Total>> SqliteConnection::top(const StoredCounter& counter, i
     if (!total) return fail(std::move(total.error()));
     totals.push_back(std::move(*total));
   }
+}
+
+Result<std::vector<Total>> SqliteConnection::totals_after(const StoredCounter& counter, std::string_view after, int count) {
+  auto statement = statements_.of(counter, "totals_after");
+  if (!statement) return fail(explained(std::move(statement.error()), &counter));
+  Query query(*statement);
+  query.bind(1, after).bind(2, count);
+  return read_totals_by_key(query, counter);
 }
 
 Result<std::vector<Slot>> SqliteConnection::slots(const StoredCounter& counter, std::string_view key) {

@@ -28,6 +28,7 @@ Result<StoredCounter> read_counter(const Query& row) {
   counter.version = row.number(1);
   counter.rule = std::move(*rule);
   counter.created_at = Instant(std::chrono::milliseconds(row.number(10)));
+  if (!row.is_null(11)) counter.moved_to = std::string(row.text(11));
   return counter;
 }
 

@@ -48,7 +48,7 @@ Result<void> SqliteConnection::install() {
                 fmt::format("this database stores text as {}, and counters need one that stores UTF-8", *encoding));
   }
   if (*version == 0) {
-    const std::array<std::string, 3> names{"splitcount_schema", "splitcount_counters", "splitcount_streams"};
+    const std::array<std::string, 4> names{"splitcount_schema", "splitcount_counters", "splitcount_streams", "splitcount_copied"};
     if (auto free = check_nothing_in_the_way("splitcount's own objects", names); !free) return free;
   }
   for (const auto step : std::span(schema_steps).subspan(static_cast<std::size_t>(*version))) {

@@ -20,6 +20,7 @@ CREATE TABLE IF NOT EXISTS splitcount_counters(                   -- the rules: 
   layout VARCHAR(20) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL DEFAULT 'compact'
     CHECK (layout IN ('compact', 'journal')),
   created_at DATETIME(6) NOT NULL,                                -- UTC
+  moved_to VARBINARY(500),                                        -- where a closed counter goes on; NULL: it is open
   ready BOOLEAN NOT NULL                                          -- FALSE: half made or half dropped; the next define or drop clears it away
 ) ENGINE = InnoDB COMMENT = 'splitcount: shared';
 
@@ -29,6 +30,13 @@ CREATE TABLE IF NOT EXISTS splitcount_streams(                    -- how far eac
   checkpoint VARBINARY(1024) NOT NULL,
   updated_at DATETIME(6) NOT NULL
 ) ENGINE = InnoDB COMMENT = 'splitcount: shared';
+
+CREATE TABLE IF NOT EXISTS splitcount_copied(                     -- which total of another database each key of a counter holds
+  counter VARCHAR(40) CHARACTER SET ascii COLLATE ascii_nopad_bin NOT NULL,
+  key_text VARBINARY(768) NOT NULL,                               -- empty: the counter has no key
+  total BIGINT NOT NULL,
+  PRIMARY KEY (counter, key_text)
+) ENGINE = InnoDB ROW_FORMAT = DYNAMIC COMMENT = 'splitcount: shared';
 
 CREATE TABLE IF NOT EXISTS splitcount_schema(
   one_row TINYINT NOT NULL PRIMARY KEY CHECK (one_row = 1),       -- there is no other

@@ -80,11 +80,11 @@ SELECT COUNT(*) FROM splitcount_counters WHERE ready
 SELECT COUNT(*) FROM splitcount_counters WHERE name = {name} AND NOT ready
 
 -- name: counters
-SELECT name, version, key_column, slots, pick, missing, retries, window_seconds, freshness, layout, {created_us}
+SELECT name, version, key_column, slots, pick, missing, retries, window_seconds, freshness, layout, {created_us}, moved_to
 FROM splitcount_counters WHERE ready ORDER BY name
 
 -- name: counter
-SELECT name, version, key_column, slots, pick, missing, retries, window_seconds, freshness, layout, {created_us}
+SELECT name, version, key_column, slots, pick, missing, retries, window_seconds, freshness, layout, {created_us}, moved_to
 FROM splitcount_counters WHERE name = ? AND ready
 
 -- name: created_us

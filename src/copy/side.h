@@ -14,18 +14,15 @@ namespace splitcount::copy {
   return deadline_in(std::chrono::milliseconds(limits::copy_wait_ms_max));
 }
 
-/// Reads on a connection of the pool; once more where one broke while it lay idle. `create`: the file may be created.
+/// Reads on a connection of the pool. `create`: the file may be created.
 template <class Read>
 auto ask(counter::Store& store, bool create, const Read& read)
     -> decltype(read(std::declval<engine::Connection&>())) {
-  for (bool again = false;; again = true) {
-    const Deadline deadline = copy_deadline();
-    auto lease = store.pool().acquire(deadline, create);
-    if (!lease) return fail(std::move(lease.error()));
-    (*lease)->set_wait(deadline);
-    auto answer = read(**lease);
-    if (answer || again || answer.error().code != ErrorCode::connection_lost) return answer;
+  const Deadline deadline = copy_deadline();
+  if (create) {
+    if (auto lease = store.pool().acquire(deadline, create); !lease) return fail(std::move(lease.error()));
   }
+  return counter::read_when_back(store.pool(), deadline, read);
 }
 template <class Read>
 auto ask(counter::Store& store, const Read& read) -> decltype(read(std::declval<engine::Connection&>())) {

@@ -19,6 +19,10 @@ using counter::Attempt;
 namespace counter {
 namespace {
 
+bool is_held(ErrorCode code) noexcept {
+  return code == ErrorCode::database_busy || code == ErrorCode::deadlock || code == ErrorCode::deadline_exceeded;
+}
+
 Result<void> try_to_close(Store& store, std::string_view name, std::string_view place) {
   const TransactionOptions how{.deadline = deadline_in(std::chrono::milliseconds(limits::close_try_ms_max)), .send_again = true};
   return run_transaction(store.pool(), how, [&](Attempt& attempt) -> Result<void> {
@@ -36,8 +40,7 @@ Result<void> close(Store& store, std::string_view name, std::string_view place, 
   for (;;) {
     auto closed = try_to_close(store, name, place);
     if (closed) return closed;
-    const bool is_held = closed.error().code == ErrorCode::database_busy || closed.error().code == ErrorCode::deadlock;
-    if (!is_held) return closed;
+    if (!is_held(closed.error().code)) return closed;
     if (time_left(deadline) <= pause) {
       closed.error().message =
           fmt::format("{} could not be closed, since a transaction that has counted in it stays open; end that, and try again", name);

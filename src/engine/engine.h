@@ -62,10 +62,6 @@ struct RequestRow {
   Instant counted{};  ///< when
 };
 
-[[nodiscard]] inline tl::unexpected<Error> no_copies() {
-  return fail(ErrorCode::not_on_this_engine, "counters of this engine cannot be copied to another database or from it yet");
-}
-
 /// One conversation with a database, for one thread at a time. Every operation between begin and commit is part of
 /// that transaction; outside of one each read is a statement of its own. After an error inside a transaction the
 /// caller rolls back, unless the operation says otherwise.
@@ -132,28 +128,28 @@ class Connection {
   virtual Result<std::vector<StreamRow>> streams(std::string_view prefix) = 0;
   virtual Result<void> forget(std::string_view stream) = 0;
 
-  // --- Moving a counter to another database. An engine that cannot yet says so.
+  // --- Moving a counter to another database
   /// What is the same for two connections to one database, however it was spelled, and differs for any other.
-  virtual Result<std::string> identity() { return no_copies(); }
+  virtual Result<std::string> identity() = 0;
   /// Closes the counter, or opens it again where `place` is unset, inside a transaction. It waits for adds in flight;
   /// every later one is refused at every door with counter_closed, until it is opened. The rule gets a new version.
-  virtual Result<void> set_moved_to(const StoredCounter& /*counter*/, std::optional<std::string_view> /*place*/) { return no_copies(); }
+  virtual Result<void> set_moved_to(const StoredCounter& counter, std::optional<std::string_view> place) = 0;
   /// The totals of the keys behind `after` (empty: from the first on) in byte order, at most `count`; a counter by key.
-  virtual Result<std::vector<Total>> totals_after(const StoredCounter& /*counter*/, std::string_view /*after*/, int /*count*/) { return no_copies(); }
+  virtual Result<std::vector<Total>> totals_after(const StoredCounter& counter, std::string_view after, int count) = 0;
   /// The ids behind `after` in byte order that are still within their window, at most `count`.
-  virtual Result<std::vector<RequestRow>> requests_after(const StoredCounter& /*counter*/, std::string_view /*after*/,
-                                                         int /*count*/) { return no_copies(); }
+  virtual Result<std::vector<RequestRow>> requests_after(const StoredCounter& counter, std::string_view after,
+                                                         int count) = 0;
   /// Makes ids known that counted elsewhere, inside a transaction; one that is known here from a later time stays as it
   /// is. How many were not known so before.
-  virtual Result<std::int64_t> put_requests(const StoredCounter& /*counter*/, std::span<const RequestRow> /*requests*/) { return no_copies(); }
+  virtual Result<std::int64_t> put_requests(const StoredCounter& counter, std::span<const RequestRow> requests) = 0;
   /// What put_copied noted for each key; unset where nothing was. The key is empty for a counter without one.
-  virtual Result<std::vector<std::optional<std::int64_t>>> copied(const StoredCounter& /*counter*/,
-                                                                  std::span<const std::string> /*keys*/) { return no_copies(); }
+  virtual Result<std::vector<std::optional<std::int64_t>>> copied(const StoredCounter& counter,
+                                                                  std::span<const std::string> keys) = 0;
   /// Notes for distinct keys which total of another database this counter holds, inside a transaction.
-  virtual Result<void> put_copied(const StoredCounter& /*counter*/, std::span<const std::string> /*keys*/,
-                                  std::span<const std::int64_t> /*totals*/) { return no_copies(); }
+  virtual Result<void> put_copied(const StoredCounter& counter, std::span<const std::string> keys,
+                                  std::span<const std::int64_t> totals) = 0;
   /// Removes at most `count` of these notes, inside a transaction; how many.
-  virtual Result<std::int64_t> forget_copied(const StoredCounter& /*counter*/, std::int64_t /*count*/) { return no_copies(); }
+  virtual Result<std::int64_t> forget_copied(const StoredCounter& counter, std::int64_t count) = 0;
 
   // --- Reads: one statement, one snapshot each
   /// One key, or without a key the sum over all rows; nothing where there is no row.

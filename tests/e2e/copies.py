@@ -15,7 +15,7 @@ ENDS = [2**63 - 1, -(2**63), 0, -1]
 class Two:
     """Beside a Case, which says what `here` and `there` are."""
 
-    default_slots = {"sqlite": 1, "postgresql": 16}
+    default_slots = {"sqlite": 1, "postgresql": 16, "mariadb": 16}
 
     def at(self, dsn, *words, **how):
         return self.ok("--db", dsn, *words, **how)

@@ -11,6 +11,7 @@
 #include <engine/mariadb/counter_sql.h>
 #include <engine/mariadb/errors.h>
 #include <engine/mariadb/quote.h>
+#include <engine/rule_row.h>
 
 namespace splitcount::engine::mariadb {
 namespace {
@@ -25,11 +26,14 @@ __extension__ using Sum = __int128;
 
 bool fits(Sum sum) { return sum >= INT64_MIN && sum <= INT64_MAX; }
 
-bool is_of_adds(const Error& error) { return error.sqlstate.starts_with(own_states); }
+bool is_of_adds(const Error& error) {
+  return error.sqlstate.starts_with(own_states) && error.code != ErrorCode::counter_closed;
+}
 
-/// The counter is another one than it was, and nothing of the call is written.
+/// The counter is another one than it was, or closed, and nothing of the call is written.
 bool is_of_counter(const Error& error) {
-  return !error.connection_dead && (error.code == ErrorCode::rule_changed || error.code == ErrorCode::unknown_counter);
+  return !error.connection_dead && (error.code == ErrorCode::rule_changed || error.code == ErrorCode::unknown_counter ||
+                                    error.code == ErrorCode::counter_closed);
 }
 
 /// The same after a part of the call was written: only the whole transaction can be run again.
@@ -137,6 +141,10 @@ Result<std::vector<Result<Added>>> MariadbConnection::apply(const StoredCounter&
                                                             Refusal refusal) {
   std::vector<Result<Added>> results(adds.size(), Added{});
   if (adds.empty()) return results;
+  if (counter.moved_to) {
+    if (auto current = check_current(counter, ErrorCode::rule_changed); !current) return fail(std::move(current.error()));
+    return fail(judge_open(counter).error());
+  }
   const Deadline deadline = deadline_;
   const bool have_ids = std::any_of(adds.begin(), adds.end(), [](const ReadyAdd& add) { return !add.request_id.empty(); });
   if (have_ids) deadline_ = std::max(deadline, Deadline::clock::now() + turn_answer_ms);

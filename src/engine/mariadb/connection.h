@@ -56,6 +56,17 @@ class MariadbConnection final : public Connection {
   Result<std::vector<StreamRow>> streams(std::string_view prefix) override;
   Result<void> forget(std::string_view stream) override;
 
+  Result<std::string> identity() override;
+  Result<void> set_moved_to(const StoredCounter& counter, std::optional<std::string_view> place) override;
+  Result<std::vector<Total>> totals_after(const StoredCounter& counter, std::string_view after, int count) override;
+  Result<std::vector<RequestRow>> requests_after(const StoredCounter& counter, std::string_view after, int count) override;
+  Result<std::int64_t> put_requests(const StoredCounter& counter, std::span<const RequestRow> requests) override;
+  Result<std::vector<std::optional<std::int64_t>>> copied(const StoredCounter& counter,
+                                                          std::span<const std::string> keys) override;
+  Result<void> put_copied(const StoredCounter& counter, std::span<const std::string> keys,
+                          std::span<const std::int64_t> totals) override;
+  Result<std::int64_t> forget_copied(const StoredCounter& counter, std::int64_t count) override;
+
   Result<std::optional<Total>> total(const StoredCounter& counter, std::optional<std::string_view> key) override;
   Result<std::vector<Total>> totals(const StoredCounter& counter, std::span<const std::string> keys) override;
   Result<std::vector<Total>> top(const StoredCounter& counter, int n) override;
@@ -83,6 +94,7 @@ class MariadbConnection final : public Connection {
   [[nodiscard]] Result<void> check_current(const StoredCounter& counter, ErrorCode gone);
   [[nodiscard]] Result<void> lock_definitions();
   void unlock_definitions() noexcept;
+  [[nodiscard]] Result<void> set_triggers(const StoredCounter& counter, std::optional<std::string_view> place);
   /// Takes away a counter that is not ready: its objects and its row.
   [[nodiscard]] Result<void> clear_away(std::string_view counter);
 

@@ -19,8 +19,8 @@ inline constexpr int turn_s_max = 2;
 inline constexpr std::array<std::string_view, 1> schema_steps{"step_1"};
 inline constexpr int schema_version_latest = static_cast<int>(schema_steps.size());
 /// Every name that schema_steps takes in the database.
-inline constexpr std::array<std::string_view, 4> shared_object_names{"splitcount_schema", "splitcount_counters",
-                                                                     "splitcount_streams", "splitcount_session"};
+inline constexpr std::array<std::string_view, 5> shared_object_names{"splitcount_schema", "splitcount_counters", "splitcount_streams",
+                                                                     "splitcount_copied", "splitcount_session"};
 
 /// Routines hold semicolons: a script for the client says so, and what we send ourselves need not.
 enum class Form : std::uint8_t { sent, script };

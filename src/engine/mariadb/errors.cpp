@@ -124,7 +124,7 @@ ErrorCode code_of(unsigned number, std::string_view sqlstate) noexcept {
   if (sqlstate.starts_with(own_states)) {  // SC and the code's number
     int code = 0;
     std::from_chars(sqlstate.data() + own_states.size(), sqlstate.data() + sqlstate.size(), code);
-    if (code >= 1 && code < static_cast<int>(ErrorCode::internal)) return static_cast<ErrorCode>(code);
+    if (code >= 1 && code <= static_cast<int>(ErrorCode::counter_closed)) return static_cast<ErrorCode>(code);
   }
   const auto* found = std::find_if(meanings.begin(), meanings.end(), [number](const auto& one) { return one.first == number; });
   return found == meanings.end() ? ErrorCode::internal : found->second;

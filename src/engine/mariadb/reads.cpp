@@ -33,6 +33,17 @@ Result<Total> read_total(const Answer& answer, int row, const StoredCounter& cou
   return total;
 }
 
+/// The key stands behind what every sum has.
+Result<std::vector<Total>> read_totals_by_key(const Answer& answer, const StoredCounter& counter) {
+  std::vector<Total> totals;
+  for (int row = 0; row < answer.rows(); ++row) {
+    auto total = read_total(answer, row, counter, std::string(answer.text(row, 3)));
+    if (!total) return fail(std::move(total.error()));
+    totals.push_back(std::move(*total));
+  }
+  return totals;
+}
+
 /// innodb_flush_log_at_trx_commit.
 std::string durability_of(std::string_view flush) {
   if (flush == "1") return "synced commit (innodb_flush_log_at_trx_commit is 1)";
@@ -109,8 +120,8 @@ Result<std::vector<Total>> MariadbConnection::totals(const StoredCounter& counte
 }
 
 Result<std::vector<Total>> MariadbConnection::top(const StoredCounter& counter, int n) {
-  std::vector<Total> totals;
   if (!counter.rule.key) {
+    std::vector<Total> totals;
     auto only = total(counter, std::nullopt);
     if (!only) return fail(std::move(only.error()));
     if (*only && n > 0) totals.push_back(std::move(**only));
@@ -118,12 +129,14 @@ Result<std::vector<Total>> MariadbConnection::top(const StoredCounter& counter, 
   }
   const auto answer = run(list_sql("top", counter.name, counter.rule, "rows_max", fmt::format("{}", n)));
   if (!answer) return fail(answer.error());
-  for (int row = 0; row < answer->rows(); ++row) {
-    auto total = read_total(*answer, row, counter, std::string(answer->text(row, 3)));
-    if (!total) return fail(std::move(total.error()));
-    totals.push_back(std::move(*total));
-  }
-  return totals;
+  return read_totals_by_key(*answer, counter);
+}
+
+Result<std::vector<Total>> MariadbConnection::totals_after(const StoredCounter& counter, std::string_view after, int count) {
+  const auto answer = run(list_sql("totals_after", counter.name, counter.rule, "rows_max", fmt::format("{}", count)),
+                          Values().text(after));
+  if (!answer) return fail(answer.error());
+  return read_totals_by_key(*answer, counter);
 }
 
 Result<std::vector<Slot>> MariadbConnection::slots(const StoredCounter& counter, std::string_view key) {

@@ -25,6 +25,7 @@ Result<StoredCounter> read_counter(const Answer& answer, int row) {
   counter.version = answer.number(row, 1);
   counter.rule = std::move(*rule);
   counter.created_at = Instant(std::chrono::microseconds(answer.number(row, 10)));
+  if (!answer.is_null(row, 11)) counter.moved_to = std::string(answer.text(row, 11));
   return counter;
 }
 

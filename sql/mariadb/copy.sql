@@ -37,6 +37,9 @@ INSERT INTO {requests}({key_list}request_id, amount, slot, counted) VALUES {rows
 {requests}.slot = IF({requests}.counted < VALUES(counted), 0, {requests}.slot),
 {requests}.counted = GREATEST({requests}.counted, VALUES(counted))
 
+-- name: copied_key_update
+{requests}.{key} = IF({requests}.counted < VALUES(counted), VALUES({key}), {requests}.{key}),
+
 -- name: request_given
 ({key_given}?, ?, 0, TIMESTAMPADD(MICROSECOND, ?, '1970-01-01'))
 

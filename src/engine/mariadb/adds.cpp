@@ -139,12 +139,15 @@ std::size_t MariadbConnection::run_adds(std::span<const Sent> sent, std::vector<
 
 Result<std::vector<Result<Added>>> MariadbConnection::apply(const StoredCounter& counter, std::span<const ReadyAdd> adds,
                                                             Refusal refusal) {
+  if (adds.empty()) return std::vector<Result<Added>>{};
+  if (!counter.moved_to) return apply_all(counter, adds, refusal);
+  if (auto current = check_current(counter, ErrorCode::rule_changed); !current) return fail(std::move(current.error()));
+  return fail(judge_open(counter).error());
+}
+
+Result<std::vector<Result<Added>>> MariadbConnection::apply_all(const StoredCounter& counter, std::span<const ReadyAdd> adds,
+                                                                Refusal refusal) {
   std::vector<Result<Added>> results(adds.size(), Added{});
-  if (adds.empty()) return results;
-  if (counter.moved_to) {
-    if (auto current = check_current(counter, ErrorCode::rule_changed); !current) return fail(std::move(current.error()));
-    return fail(judge_open(counter).error());
-  }
   const Deadline deadline = deadline_;
   const bool have_ids = std::any_of(adds.begin(), adds.end(), [](const ReadyAdd& add) { return !add.request_id.empty(); });
   if (have_ids) deadline_ = std::max(deadline, Deadline::clock::now() + turn_answer_ms);

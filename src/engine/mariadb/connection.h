@@ -102,6 +102,8 @@ class MariadbConnection final : public Connection {
   [[nodiscard]] Result<void> look_for_overdue(Status& status);
   struct Sent;  // an add, or several that were merged, as one statement
   [[nodiscard]] std::vector<Sent> statements_of(const StoredCounter& counter, std::span<const ReadyAdd> adds) const;
+  [[nodiscard]] Result<std::vector<Result<Added>>> apply_all(const StoredCounter& counter, std::span<const ReadyAdd> adds,
+                                                             Refusal refusal);
   /// Runs them until one fails; how many were done.
   [[nodiscard]] std::size_t run_adds(std::span<const Sent> sent, std::vector<Result<Added>>& results, Error& error);
   [[nodiscard]] Error explained(Error error, const StoredCounter& counter) const;

@@ -39,7 +39,6 @@ std::vector<std::string> written_tables(const StoredCounter& counter) {
 std::string requests_sql(std::string_view name, const StoredCounter& counter, std::string_view placeholder, std::string list) {
   const auto& rule = counter.rule;
   const std::string key = rule.key ? quote_name(*rule.key) : std::string();
-  const std::string requests = quote_name(counter.name + "_requests");
   std::string in_window;
   if (rule.retries.window) {
     const std::array<Placeholder, 1> window{Placeholder{"window_number", fmt::format("{}", rule.retries.window->count())}};
@@ -48,8 +47,7 @@ std::string requests_sql(std::string_view name, const StoredCounter& counter, st
   const std::array<Placeholder, 3> values{
       Placeholder{"key_or_empty", rule.key ? key : std::string("''")}, Placeholder{"in_window", in_window},
       Placeholder{"copied_key_update",
-                  rule.key ? fmt::format("{0}.{1} = IF({0}.counted < VALUES(counted), VALUES({1}), {0}.{1}),\n", requests, key)
-                           : std::string()}};
+                  rule.key ? counter_sql("copied_key_update", counter.name, rule) + "\n" : std::string()}};
   const std::array<Placeholder, 1> rows{Placeholder{std::string(placeholder), std::move(list)}};
   return fill(fill(counter_sql(name, counter.name, rule), values), rows);
 }

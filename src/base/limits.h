@@ -26,7 +26,7 @@ inline constexpr std::size_t place_bytes_max = 500;    // of a database's name i
 inline constexpr int copy_page_keys = 1'000;           // keys or request ids that one transaction of `copy` writes
 inline constexpr int copy_wait_ms_max = 60'000;       // how long one of its transactions may wait for locks
 inline constexpr int copy_close_wait_s_max = 60;       // how long `copy --final` tries to close a counter
-inline constexpr int close_try_ms_max = 500;           // a try to close a counter keeps other adds waiting for so long
+inline constexpr int close_try_ms_max = 1'000;           // a try to close a counter keeps other adds waiting for so long
 inline constexpr int copy_s_max = 7 * 24 * 3'600;     // what --max-seconds may say
 inline constexpr int copy_named_keys_max = 5;          // of those that differ
 

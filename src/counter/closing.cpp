@@ -20,7 +20,8 @@ namespace counter {
 namespace {
 
 bool is_held(ErrorCode code) noexcept {
-  return code == ErrorCode::database_busy || code == ErrorCode::deadlock || code == ErrorCode::deadline_exceeded;
+  return code == ErrorCode::database_busy || code == ErrorCode::deadlock || code == ErrorCode::deadline_exceeded ||
+         code == ErrorCode::connection_lost;  // a server that has too much to do to say so in time
 }
 
 Result<void> try_to_close(Store& store, std::string_view name, std::string_view place) {
@@ -42,6 +43,7 @@ Result<void> close(Store& store, std::string_view name, std::string_view place, 
     if (closed) return closed;
     if (!is_held(closed.error().code)) return closed;
     if (time_left(deadline) <= pause) {
+      closed.error().code = ErrorCode::database_busy;
       closed.error().message =
           fmt::format("{} could not be closed, since a transaction that has counted in it stays open; end that, and try again", name);
       return closed;

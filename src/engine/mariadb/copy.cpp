@@ -82,7 +82,10 @@ Result<void> MariadbConnection::set_moved_to(const StoredCounter& counter, std::
   deadline_ = std::max(deadline, Deadline::clock::now() + definition_answer_ms);
   auto done = lock_definitions();
   if (done) done = check_current(counter, ErrorCode::unknown_counter);
-  if (done) done = set_triggers(counter, place);
+  if (done) {
+    done = set_triggers(counter, place);
+    if (!done && place) (void)set_triggers(counter, std::nullopt);  // it goes on counting
+  }
   if (done) done = run_named("go_on");
   if (done) {
     const std::array<Placeholder, 1> value{Placeholder{"place", place ? quote_bytes(*place) : std::string("NULL")}};

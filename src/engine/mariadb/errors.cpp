@@ -42,6 +42,7 @@ constexpr auto meanings = std::to_array<std::pair<unsigned, ErrorCode>>({
     {1143, ErrorCode::permission_denied},
     {1227, ErrorCode::permission_denied},
     {1370, ErrorCode::permission_denied},
+    {1419, ErrorCode::permission_denied},       // a trigger, with the binary log on and without SUPER
     {1449, ErrorCode::permission_denied},       // the owner of the routine has gone
     {1698, ErrorCode::permission_denied},
     {1049, ErrorCode::database_unavailable},    // no database of that name

@@ -32,10 +32,10 @@ if /usr/bin/mariadb-install-db --defaults-file=settings --auth-root-authenticati
   "$programs/mariadbd" --defaults-file="$folder/settings" >server.log 2>&1 </dev/null &
   server=$!
   for try in $(seq 600); do
-    /usr/bin/mariadb-admin --no-defaults -u root -S socket ping >/dev/null 2>&1 && echo ready && break
+    /usr/bin/mariadb --no-defaults -u root -S socket -e 'SELECT 1' >/dev/null 2>&1 && started=1 && echo ready && break
     sleep 0.1
   done
-  cat >/dev/null
+  [ "$started" ] && cat >/dev/null
   kill -KILL $server
   wait $server
 fi

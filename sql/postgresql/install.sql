@@ -60,14 +60,16 @@ BEGIN
     WHEN 'request_id_refused' THEN 'SC016'
     WHEN 'request_conflict' THEN 'SC017'
     WHEN 'request_in_flight' THEN 'SC018'
+    WHEN 'counter_closed' THEN 'SC041'
     ELSE 'XX000' END;
 END $function$;
 
 -- The trigger on the tables of a closed counter; its argument is the sentence.
 CREATE OR REPLACE FUNCTION {schema}.splitcount_closed() RETURNS trigger
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $function$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $function$
 BEGIN
-  RAISE EXCEPTION USING MESSAGE = TG_ARGV[0], ERRCODE = 'SC041';
+  PERFORM {schema}.splitcount_refuse(TG_ARGV[0]);
+  RETURN NULL;
 END $function$;
 
 -- A number of this session's own: the lowest in 0..1023 that no other session has, held by an advisory lock of class

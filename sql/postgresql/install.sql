@@ -66,10 +66,9 @@ END $function$;
 
 -- The trigger on the tables of a closed counter; its argument is the sentence.
 CREATE OR REPLACE FUNCTION {schema}.splitcount_closed() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $function$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $function$
 BEGIN
-  PERFORM {schema}.splitcount_refuse(TG_ARGV[0]);
-  RETURN NULL;
+  RAISE EXCEPTION USING MESSAGE = TG_ARGV[0], ERRCODE = 'SC041';
 END $function$;
 
 -- A number of this session's own: the lowest in 0..1023 that no other session has, held by an advisory lock of class
@@ -122,5 +121,5 @@ BEGIN
   RETURN _hash;
 END $function$;
 
-REVOKE ALL ON FUNCTION {schema}.splitcount_refuse(text), {schema}.splitcount_session(), {schema}.splitcount_draw(),
+REVOKE ALL ON FUNCTION {schema}.splitcount_refuse(text), {schema}.splitcount_closed(), {schema}.splitcount_session(), {schema}.splitcount_draw(),
   {schema}.splitcount_request_hash(text) FROM PUBLIC;

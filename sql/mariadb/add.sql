@@ -235,8 +235,8 @@ IF _slot IS NULL THEN
     END IF;
 
 -- An id commits with its add. One that has expired counts anew, whether or not it is still there. Where another session
--- holds it open, whoever waits does so one at a time, under a user lock: of several that wait for one row, InnoDB would
--- end all but one when the row is rolled back, and their transactions with them.
+-- holds it open, whoever waits does so one at a time, under a user lock: of several that wait, InnoDB would end all but one
+-- when the row is rolled back, and their transactions with them.
 
 -- name: claim
 IF _id IS NOT NULL THEN
@@ -286,23 +286,26 @@ INSERT INTO {requests}({key_list}request_id, amount, slot, counted)
 BEGIN
           DECLARE EXIT HANDLER FOR 1205
           BEGIN
-            DO RELEASE_LOCK({turn_of_id});
+            DO RELEASE_LOCK({turn});
             SIGNAL SQLSTATE 'SC018' SET MESSAGE_TEXT = {id_in_flight};
           END;
           DECLARE EXIT HANDLER FOR SQLEXCEPTION
           BEGIN
-            DO RELEASE_LOCK({turn_of_id});
+            DO RELEASE_LOCK({turn});
             RESIGNAL;
           END;
-          IF NOT COALESCE(GET_LOCK({turn_of_id}, {turn_seconds}), FALSE) THEN
-            SIGNAL SQLSTATE 'SC018' SET MESSAGE_TEXT = {id_in_flight};
+          IF NOT COALESCE(GET_LOCK({turn}, {turn_seconds}), FALSE) THEN
+            SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1205;
           END IF;
           SET STATEMENT innodb_lock_wait_timeout = {turn_seconds} FOR {claim_id};
-          DO RELEASE_LOCK({turn_of_id});
+          DO RELEASE_LOCK({turn});
         END;
 
--- name: turn_of_id
-CONCAT('splitcount_id_', LEFT(SHA1(CONCAT(DATABASE(), ' ', {name}, ' ', _id)), 40))
+-- Who waits for a row that is rolled back is left with a lock on the place where it was, and two such would keep each other
+-- from making theirs, also where these are different rows. So one session at a time waits for anything new of a counter.
+
+-- name: turn
+CONCAT('splitcount_new_', LEFT(SHA1(CONCAT(DATABASE(), ' ', {name})), 40))
 
 -- name: id_in_flight
 'request_in_flight: another session has this request id open; send it again'
@@ -400,16 +403,15 @@ SET _held = @@innodb_rollback_on_timeout;
 BEGIN
         DECLARE EXIT HANDLER FOR SQLEXCEPTION
         BEGIN
-          DO RELEASE_LOCK({turn_of_row});
+          DO RELEASE_LOCK({turn});
           RESIGNAL;
         END;
-        DO GET_LOCK({turn_of_row}, {turn_seconds});
+        IF NOT COALESCE(GET_LOCK({turn}, LEAST(@@innodb_lock_wait_timeout, 10)), FALSE) THEN
+          SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1205, MESSAGE_TEXT = 'others are making rows of this counter in transactions that are still open';
+        END IF;
         {write_row};
-        DO RELEASE_LOCK({turn_of_row});
+        DO RELEASE_LOCK({turn});
       END;
-
--- name: turn_of_row
-CONCAT('splitcount_row_', LEFT(SHA1(CONCAT(DATABASE(), ' ', {name}, ' ', _slot{and_key})), 40))
 
 -- name: write_row_existing
 UPDATE {slots} AS _s SET _s.n = _s.n + _amount WHERE {of_key}_s.slot = _slot

@@ -109,7 +109,7 @@ class EndingsTest(Trial):
 class LostConnections(Trial):
     def test_the_rounds_that_were_done_are_shown(self):
         process = self.start("--sessions", "2", "--seconds", "1", "--rounds", "20", "--designs", "one_row", "--json")
-        self.addCleanup(lambda: (process.kill(), process.communicate()))
+        self.addCleanup(lambda: (process.kill(), process.communicate(), self.sql("DROP SCHEMA IF EXISTS splitcount_trial CASCADE")))
         ours = "FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'splitcount'"
         counted = "SELECT coalesce(sum(n_tup_upd), 0) FROM pg_stat_user_tables WHERE schemaname = 'splitcount_trial'"
         # The first update is of the first round's second turn; whoever is ended three seconds later is in a later round.
@@ -125,6 +125,9 @@ class LostConnections(Trial):
         self.assertTrue(report["stopped"])
         self.assertTrue(all(len(one["adds_per_second"]["rounds"]) == report["rounds"] and one["exact"] for one in report["designs"]), report)
         self.assertRegex(err, r"\nsplitcount: \d+ rounds? of 20 done and shown, and then: \S")
+        # Without a connection it cannot take its tables away; the next run does.
+        self.run_checked("compare", *SHORT, "--designs", "one_row")
+        self.assertEqual(self.one(PLACE), 0)
 
 
 class RefusalTest(Trial):

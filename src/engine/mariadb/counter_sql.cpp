@@ -123,7 +123,6 @@ void CounterSql::add_key_fragments() {
   with_key("new_key", "_key, ");
   with_key("key_parameter", "IN {key} {key_text}, ");
   with_key("declare_key", "DECLARE _key VARBINARY(3076) DEFAULT {key};\n  ");
-  with_key("and_key", ", ' ', _key");
   with_key("of_key", "_s.{key} = _key AND ");
   with_key("same_key", "_r.{key} = _key AND ");
   put_statement("digits", "digits");
@@ -193,7 +192,6 @@ void CounterSql::add_write_fragments() {
   put_statement("write_at_once", "write_at_once");
   put_statement("write_in_turn", "write_in_turn");
   put("look_for_row", create ? std::string() : of_dialect("look_for_row"));
-  put_statement("turn_of_row", "turn_of_row");
   put("note_slot", once_ && floating_ ? of_dialect("note_slot") : std::string());
   put("turn_seconds", fmt::format("{}", turn_s_max));
 }
@@ -228,7 +226,7 @@ void CounterSql::add_request_fragments() {
   put_statement("claim_in_turn", "claim_in_turn");
   put_statement("claim_id", "claim_id");
   put_statement("judge_known", "judge_known");
-  put_statement("turn_of_id", "turn_of_id");
+  put_statement("turn", "turn");
   put_statement("on_known", rule_.retries.window ? "on_known_window" : "on_known_for_ever");
   put("key_update", has_key_ ? of_dialect("key_update") + "\n          " : std::string());
   if_window("purge", "purge");

@@ -193,7 +193,7 @@ TEST(RacesOfProcesses, EightCountExactlyBesideAProgramOfTheUsersAndNobodyStarves
 }
 
 TEST(RacesOfProcesses, EightCountExactlyOnADiskWhereEachCommitTakesItsTime) {
-  expect_exact_storm(std::filesystem::temp_directory_path().string(), scale(30, 500, 2'000), scale(1, 25, 100));
+  expect_exact_storm(std::filesystem::temp_directory_path().string(), scale(120, 500, 2'000), scale(1, 25, 100));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <engine/mariadb/address.h>
 #include <engine/mariadb/connection.h>
+#include <engine/mariadb/console.h>
 #include <engine/mariadb/counter_sql.h>
 #include <engine/mariadb/errors.h>
 
@@ -28,7 +29,11 @@ class MariadbEngine final : public Engine {
     return connection;
   }
 
-  Result<std::unique_ptr<Console>> console(Deadline /*deadline*/) override { return fail(not_yet()); }
+  Result<std::unique_ptr<Console>> console(Deadline deadline) override {
+    auto handle = mariadb::connect(address_, name_, deadline);
+    if (!handle) return fail(std::move(handle.error()));
+    return MariadbConsole::open(std::move(*handle), deadline);
+  }
   Result<std::unique_ptr<Sandbox>> sandbox(Deadline /*deadline*/) override { return fail(not_yet()); }
 
  private:

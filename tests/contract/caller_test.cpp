@@ -208,7 +208,7 @@ TEST_P(CallersTransaction, OfManySessionsWaitsForTheLockAndLosesNothing) {
   auto counter = make("page_views", {.key = "page", .slots = 8, .pick = Pick::random});
   constexpr int sessions = 4;
   constexpr int rounds = 50;
-  std::vector<std::thread> threads;
+  std::vector<std::jthread> threads;
   for (int i = 0; i < sessions; ++i) {
     threads.emplace_back([&] {
       auto session = stand_->session();
@@ -302,7 +302,7 @@ TEST_P(BlockedWriters, GoOnWhenTheLockIsGivenBack) {
   auto counter = make("page_views", {.key = "page"});
   auto blocker = stand_->session();
   ASSERT_TRUE(ran(blocker->block_writers("page_views")));
-  std::thread writer([&] { EXPECT_TRUE(done(counter.add({.key = "k"}))); });
+  std::jthread writer([&] { EXPECT_TRUE(done(counter.add({.key = "k"}))); });
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   ASSERT_TRUE(ran(blocker->rollback()));
   writer.join();

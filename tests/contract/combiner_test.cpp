@@ -35,7 +35,7 @@ TEST_P(Combined, AddsOfManyThreadsAreExactAndGrouped) {
   auto combiner = Combiner::open(*database_).value_or_throw();
   constexpr int senders = 8;
   constexpr int calls = 200;
-  std::vector<std::thread> threads;
+  std::vector<std::jthread> threads;
   for (int sender = 0; sender < senders; ++sender) {
     threads.emplace_back([&, sender] {
       const std::string own = "k" + std::to_string(sender);
@@ -316,7 +316,7 @@ TEST_P(Streams, AreListedByPrefixWithPositionAndCheckpointAndForgotten) {
 TEST_P(Streams, OfTwoSendersOnlyOneMovesTheStream) {
   constexpr int batches = 40;
   std::atomic<int> applied{0};
-  std::vector<std::thread> senders;
+  std::vector<std::jthread> senders;
   for (int i = 0; i < 4; ++i) {
     senders.emplace_back([&, i] {
       auto database = another();

@@ -175,7 +175,7 @@ TEST_P(Define, RefusesANameWhoseObjectsAreInTheWay) {
 TEST_P(Define, ManyProgramsAtOnceMakeOneCounter) {
   constexpr int programs = 8;
   std::atomic<int> created{0};
-  std::vector<std::thread> threads;
+  std::vector<std::jthread> threads;
   for (int i = 0; i < programs; ++i) {
     threads.emplace_back([&] {
       auto database = another();
@@ -193,7 +193,7 @@ TEST_P(Define, ManyProgramsAtOnceMakeOneCounter) {
 TEST_P(Define, ManyProgramsAtOnceWithDifferentRulesLeaveOneRule) {
   constexpr int programs = 8;
   std::atomic<int> made{0};
-  std::vector<std::thread> threads;
+  std::vector<std::jthread> threads;
   for (int i = 0; i < programs; ++i) {
     threads.emplace_back([&, i] {
       auto database = another();

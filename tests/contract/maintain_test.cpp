@@ -88,7 +88,7 @@ TEST_P(Maintain, IsDoneByManyAtOnceBesideAdds) {
   auto counter = make("page_views", {.key = "page", .retries = Retries{true, std::chrono::seconds(1)}});
   constexpr int threads_count = 4;
   constexpr int rounds = 25;
-  std::vector<std::thread> threads;
+  std::vector<std::jthread> threads;
   for (int i = 0; i < threads_count; ++i) {
     threads.emplace_back([&, i] {
       auto database = another();

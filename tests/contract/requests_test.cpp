@@ -174,7 +174,7 @@ TEST_P(RequestsAtOnce, TheSameIdFromManyProgramsCountsOnce) {
   auto counter = make("page_views", {.key = "page", .slots = 4, .pick = Pick::random, .retries = for_ever});
   constexpr int programs = 8;
   constexpr int ids = 25;
-  std::vector<std::thread> threads;
+  std::vector<std::jthread> threads;
   std::vector<int> counted(programs, 0);
   for (int program = 0; program < programs; ++program) {
     threads.emplace_back([&, program] {

@@ -136,7 +136,7 @@ TEST_P(Totals, AreFromOneSnapshotBesideAWriterThatMovesAmounts) {
   ASSERT_TRUE(done(counter.add({.key = "b", .amount = 1'000})));
   std::atomic<bool> stop{false};
   std::atomic<int> moves{0};
-  std::thread writer([&] {
+  std::jthread writer([&] {
     auto mine = another().counter("page_views").value_or_throw();
     while (!stop) {
       const std::vector<Add> there{{.key = "a", .amount = -7}, {.key = "b", .amount = 7}};
@@ -164,7 +164,7 @@ TEST_P(Totals, LieBetweenTheAddsAnsweredBeforeAndThoseSentBeforeTheEnd) {
   std::atomic<std::int64_t> sent{0};
   std::atomic<std::int64_t> answered{0};
   std::atomic<bool> stop{false};
-  std::vector<std::thread> writers;
+  std::vector<std::jthread> writers;
   for (int i = 0; i < 3; ++i) {
     writers.emplace_back([&] {
       auto mine = another().counter("page_views").value_or_throw();

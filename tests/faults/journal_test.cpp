@@ -71,7 +71,7 @@ class Background {
 
  private:
   std::atomic<bool> stop_{false};
-  std::vector<std::thread> threads_;
+  std::vector<std::jthread> threads_;
 };
 
 TEST_F(Journal, ThreeFoldsAtOnceBesideEightWritersAreExact) {
@@ -83,7 +83,7 @@ TEST_F(Journal, ThreeFoldsAtOnceBesideEightWritersAreExact) {
     static thread_local auto database = another();
     folded[static_cast<std::size_t>(i)] += maintain(database);
   });
-  std::vector<std::thread> writers;
+  std::vector<std::jthread> writers;
   for (int writer = 0; writer < 8; ++writer) {
     writers.emplace_back([&, writer] {
       auto session = stand_->session();
@@ -164,7 +164,7 @@ TEST_F(Journal, AFoldThatIsKilledMidwayChangesNothing) {
   const auto pid = value(*folder, "SELECT pg_backend_pid()");
   // It has taken the deltas, and waits for a slot that somebody else has locked.
   ASSERT_TRUE(ran(blocker->run("BEGIN; SELECT 1 FROM page_views_slots FOR UPDATE")));
-  std::thread fold([&] { EXPECT_FALSE(folder->run("SELECT page_views_fold()").has_value()) << "it was killed"; });
+  std::jthread fold([&] { EXPECT_FALSE(folder->run("SELECT page_views_fold()").has_value()) << "it was killed"; });
   const auto waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND pid = " + pid;
   while (number(waiting) == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_EQ(value("SELECT pg_terminate_backend(" + pid + ", 10000)"), "t");
@@ -277,7 +277,7 @@ TEST_P(JournalAtEveryLevel, AddsOfManySessionsToOneKeyNeverConflictBesideFolds) 
   });
   constexpr int sessions = 16;
   const int rounds = scale(10, 60, 1'000);
-  std::vector<std::thread> writers;
+  std::vector<std::jthread> writers;
   for (int i = 0; i < sessions; ++i) {
     writers.emplace_back([&, i] {
       auto session = stand_->session();

@@ -94,7 +94,7 @@ TEST_P(Late, ConnectionsThatBrokeWhileIdleAreNotUsed) {
   auto counter = make("page_views", {.key = "page", .slots = 16});
   // Many at once, so that many lie idle afterwards.
   const auto many_at_once = [&] {
-    std::vector<std::thread> threads;
+    std::vector<std::jthread> threads;
     for (int i = 0; i < 8; ++i) {
       threads.emplace_back([counter]() mutable { EXPECT_TRUE(done(counter.add({.key = "k"}))); });
     }

@@ -40,7 +40,7 @@ class Mariadb : public RelayedGround<testing::Test> {
   template <class Work>
   void in_sessions(int count, Work work) {
     std::barrier together(count);
-    std::vector<std::thread> threads;
+    std::vector<std::jthread> threads;
     for (int i = 0; i < count; ++i) {
       threads.emplace_back([&, i] {
         auto plain = plain_beside();
@@ -89,7 +89,7 @@ TEST_F(Mariadb, ThoseWhoWaitForAnIdThatIsRolledBackAllLive) {
       must(holder, "BEGIN");
       ASSERT_EQ(holder.run(call("'k'", id)), "CALL");
       std::atomic<int> counted{0};
-      std::thread rolls_back([&] {
+      std::jthread rolls_back([&] {
         wait_until("SELECT count(*) >= " + std::to_string(waiters - 1) +
                        " FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND STATE = 'User lock'", "1");
         must(holder, "ROLLBACK");
@@ -273,7 +273,7 @@ TEST_F(Mariadb, ThoseWhoAreKilledAreToldSoAndNothingOfThemCounts) {
     auto plain = plain_beside();
     const auto id = plain.run("SELECT CONNECTION_ID()");
     must(plain, "BEGIN");
-    std::thread killer([&] {
+    std::jthread killer([&] {
       wait_until("SELECT count(*) FROM information_schema.INNODB_TRX WHERE TRX_STATE = 'LOCK WAIT' "
                  "AND TRX_MYSQL_THREAD_ID = " + id, "1", trx_pause);
       value(kill + id);
@@ -387,7 +387,7 @@ TEST(MariadbServers, ThatRollBackOnATimeoutStayExact) {
     const int adds = scale(10, 50, 200);
     std::atomic<int> acked{0};
     std::atomic<int> ended{0};
-    std::vector<std::thread> threads;
+    std::vector<std::jthread> threads;
     for (int i = 0; i < sessions; ++i) {
       threads.emplace_back([&, i] {
         Plain plain(dsn);

@@ -25,7 +25,7 @@ class Races : public Contract {
   /// Runs the same in many threads, each with a Database and a plain SQL session of its own.
   template <class Work>
   void in_threads(int count, Work work) {
-    std::vector<std::thread> threads;
+    std::vector<std::jthread> threads;
     for (int i = 0; i < count; ++i) {
       threads.emplace_back([this, i, &work] {
         auto database = another();

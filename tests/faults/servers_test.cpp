@@ -96,6 +96,9 @@ class Load {
         combiner_(Combiner::open(database).value_or_throw()) {
     Plain(dsn_).run("CREATE TABLE orders (id bigint PRIMARY KEY)");
   }
+  ~Load() { stop(); }  // also where the test ends early, so that it can say why
+  Load(const Load&) = delete;
+  Load& operator=(const Load&) = delete;
 
   void start() {
     stop_ = false;
@@ -185,7 +188,7 @@ class Load {
   std::atomic<std::int64_t> next_order_{0};
   std::int64_t position_ = 0;
   std::atomic<bool> stop_{false};
-  std::vector<std::thread> threads_;
+  std::vector<std::jthread> threads_;
 };
 
 class KilledServer : public FailingServer {};
@@ -299,7 +302,7 @@ TEST_P(StandingServer, InMidCommitLeavesNobodyWithoutATrueWordAndWhoeverRunsGoes
   // Four commits reach a server that stands still; then come those who only find it so.
   relay_.plan({.action = Action::hold_before, .times = 4, .delay = milliseconds(500)});
   const std::vector<Add> adds(10);
-  std::vector<std::thread> threads;
+  std::vector<std::jthread> threads;
   threads.emplace_back([&] { within(std::chrono::seconds(5), [&] { told_plain.hear(plain.add(Add{})); }); });
   threads.emplace_back(
       [&] { within(std::chrono::seconds(8), [&] { told_ids.hear(with_ids.add({.request_id = "mid"})); }); });
@@ -361,7 +364,7 @@ TEST_P(StandingServer, TakesNoStatementOfAnySizeAndNobodyWaitsBeyondTheDeadline)
   relay_.plan({.action = Action::hold_before, .statement = GetParam() == Server::mariadb ? "START TRANSACTION" : "BEGIN", .delay = milliseconds(500)});
   auto database = open_through();
   auto far = database.counter("page_views").value_or_throw();
-  std::thread sender([&] {
+  std::jthread sender([&] {
     const auto start = std::chrono::steady_clock::now();
     const auto added = far.add(adds);
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5) + machine_ms_max);

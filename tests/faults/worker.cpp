@@ -77,7 +77,7 @@ int combine(const Words& words) {
   const auto end = first + std::stoll(words[4]);
   constexpr int senders = 4;
   std::atomic<int> failures{0};
-  std::vector<std::thread> threads;
+  std::vector<std::jthread> threads;
   for (int sender = 0; sender < senders; ++sender) {
     threads.emplace_back([&, sender] {
       for (std::int64_t number = first + sender; number < end; number += senders) {

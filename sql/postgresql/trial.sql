@@ -48,14 +48,19 @@ SELECT coalesce(sum(pg_catalog.pg_total_relation_size(c.oid)), 0) FROM pg_catalo
 WHERE c.relnamespace = pg_catalog.to_regnamespace('splitcount_trial') AND c.relkind = 'r'
   AND pg_catalog.starts_with(c.relname, '{design}_')
 
--- A transaction that stays open after its add, as an application's does. A wait of a millisecond is an error in it.
+-- Transactions that stay open after their add, as an application's do. A wait of a millisecond is an error in them.
+
+-- name: trial_hold_begin
+SET lock_timeout = 1
 
 -- name: trial_hold
-BEGIN;
-SET LOCAL lock_timeout = 1
+BEGIN
 
 -- name: trial_release
 COMMIT
+
+-- name: trial_hold_end
+SET lock_timeout = 0
 
 -- name: limit_create
 SELECT 1

@@ -131,6 +131,7 @@ Verb advise_verb() {
           "within a step; else it says that the machine is too noisy to tell. It works in tables of its own and removes them.",
           "  splitcount advise --sessions 4 --seconds 1 --rounds 1 --report advice.html\n"
           "  splitcount --db postgresql://app@localhost/shop advise\n"
+          "  splitcount --db mariadb://app@localhost/shop advise --sessions 32\n"
           "  splitcount --db postgresql:service=shop advise --pick value --json",
           declare, read};
 }

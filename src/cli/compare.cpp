@@ -106,9 +106,9 @@ Result<ExitCode> run_compare(const Request& request, Session& session) {
 
 void declare(Command& command) {
   declare_trial(command, seconds_default, rounds_default);
-  command.option("--designs", "NAMES", "Only these, with commas between; the limit is always among\nthem. Default: all that the engine has. On both: one_row,\n"
-                 "count_rows, trigger, random_11, once, batched; on SQLite:\ncounter; on PostgreSQL: session, free, spread, random,\n"
-                 "value, request, padded, journal, journal_folded");
+  command.option("--designs", "NAMES", "Only these, with commas between; the limit is always among\nthem. Default: all that the engine has. On all: one_row,\n"
+                 "count_rows, trigger, random_11, once, batched; on SQLite:\ncounter; on PostgreSQL and MariaDB: session, free,\n"
+                 "spread, random, value, request, journal, journal_folded;\non PostgreSQL: padded");
   command.option("--slots", "N", "Slots of our designs, 1 to 1024. Default: one for each\nsession; on SQLite 1");
 }
 
@@ -133,10 +133,11 @@ Verb compare_verb() {
           "Runs the ways to count with many sessions at once on this database and shows what each costs: adds a second, the\n"
           "share of the limit (the same inserts with nothing counted), how long an add takes, how many adds waited for a\n"
           "lock, and whether the total was exact (exit code 3 where one of ours was not). It works in tables of its own\n"
-          "(PostgreSQL: the schema splitcount_trial; SQLite: a file beside the database) and removes them. It loads the\n"
-          "server: not in busy hours.",
+          "(PostgreSQL: the schema splitcount_trial; MariaDB: the database of that name; SQLite: a file beside the\n"
+          "database) and removes them. It loads the server: not in busy hours.",
           "  splitcount compare --sessions 4 --seconds 1 --rounds 1 --designs one_row,counter --report compare.html\n"
           "  splitcount --db postgresql://app@localhost/shop compare\n"
+          "  splitcount --db mariadb://app@localhost/shop compare --sessions 32\n"
           "  splitcount --db postgresql:service=shop compare --isolation serializable --designs random,session,journal --json",
           declare, read};
 }

@@ -22,7 +22,7 @@ class Target {
 
   [[nodiscard]] engine::Engine& engine() const noexcept { return *engine_; }
   [[nodiscard]] const rule::EngineTraits& traits() const noexcept;
-  /// As in sql/<dialect>: "sqlite", "postgresql".
+  /// As in sql/<dialect>: "sqlite", "postgresql", "mariadb".
   [[nodiscard]] std::string dialect() const;
 
  private:

@@ -144,11 +144,13 @@ std::string Trial::table_of(const Design& design) const {
 std::string Trial::sql(const Design& design, std::string_view statement_name, bool insert_too) const {
   const auto text = shared(statement_name);
   const auto insert = [&](std::string_view how) { return insert_too ? shared(how) : std::string(); };
-  const std::vector<Placeholder> values{{"design", table_of(design)},
-                                        {"slots", std::to_string(design.slots)},
-                                        {"insert_first", insert("trial_insert_first")},
-                                        {"insert_many_first", insert("trial_insert_many_first")},
-                                        {"adds", std::to_string(design.adds)}};
+  std::vector<Placeholder> values{{"design", table_of(design)},
+                                  {"slots", std::to_string(design.slots)},
+                                  {"insert_first", insert("trial_insert_first")},
+                                  {"insert_many_first", insert("trial_insert_many_first")},
+                                  {"adds", std::to_string(design.adds)}};
+  // Only where an insert and its count are several statements does something stand behind them.
+  if (text.find("{insert_last}") != std::string::npos) values.push_back({"insert_last", insert("trial_insert_last")});
   // The insert comes first, and has the adds as a placeholder of its own.
   return engine::fill(engine::fill(text, values), values);
 }
@@ -163,8 +165,9 @@ Result<std::int64_t> Trial::number(const std::string& text) {
 Result<void> Trial::create(const Design& design) {
   if (!design.rule) {
     auto made = desk_->ask(sql(design, design.create));
-    if (!made) return fail(std::move(made.error()));
-    return {};
+    if (made) return {};
+    made.error().message = fmt::format("the design {} cannot be made here: {}", design.name, made.error().message);
+    return fail(std::move(made.error()));
   }
   const auto deadline = deadline_in(answer_max);
   auto connection = place_.connect(false, deadline);
@@ -276,6 +279,7 @@ Result<void> Trial::add_by_all(std::size_t design, Gathered& gathered) {
 void Trial::hold(std::size_t session, std::size_t design, Work& work, Crew& crew) {
   auto& console = *sessions_[session];
   console.set_deadline(deadline_in(answer_max));
+  if (auto set = console.ask(shared("trial_hold_begin")); !set) return crew.note(std::move(set.error()));
   for (int i = 0; i < limits::trial_held_adds && !crew.failed() && !is_stopped(); ++i) {
     const std::array<std::int64_t, parameters> numbers{
         static_cast<std::int64_t>(session), static_cast<std::int64_t>(counter::draw() >> 33U),
@@ -295,6 +299,7 @@ void Trial::hold(std::size_t session, std::size_t design, Work& work, Crew& crew
     }
     work.adds += designs_[design].adds;
   }
+  if (auto set = console.ask(shared("trial_hold_end")); !set) crew.note(std::move(set.error()));
 }
 
 Result<void> Trial::hold_by_all(std::size_t design, Gathered& gathered) {

@@ -47,7 +47,7 @@ struct Measured {
   std::uint32_t longest_us = 0;
   std::int64_t adds = 0;                      ///< answered as done, over all rounds
   /// The share of adds that waited for a lock. On engines with many writers: in transactions that stay open for
-  /// limits::trial_hold_ms after their add, waits of 1 ms and more.
+  /// limits::trial_hold_ms after their add, waits of 1 ms and more; any wait where the server's limit is in whole seconds.
   double share_waited = 0;
   std::int64_t deadlocks = 0;
   std::int64_t retries = 0;                   ///< adds sent again, after deadlocks and other errors that ask for it

@@ -79,8 +79,8 @@ class Server:
         self.sql("mysql", f"CREATE DATABASE {name}")
         return name
 
-    def address(self, database):
-        return f"mariadb://root@/{database}?socket={self.folder}/socket"
+    def address(self, database, user="root"):
+        return f"mariadb://{user}@/{database}?socket={self.folder}/socket"
 
     def sql(self, database, text):
         """The first column of each row."""

@@ -1,29 +1,9 @@
 """`copy` between MariaDB and SQLite, and from MariaDB to MariaDB."""
-import atexit
-import os
 import unittest
 
 from copies import AgainAndBesideWriters, Copies, ForGood, FromSqlite, Refused, ToSqlite, WhatIsCopied
-from mariadb_server import Server, is_here
+from mariadb_database import setUpModule, shared_server  # noqa: F401
 from support import FAILED, Case
-
-_shared = []
-
-
-def setUpModule():
-    if is_here():
-        return
-    sentence = "there is no MariaDB here; ./test installs it"
-    if os.environ.get("CI") == "true":
-        raise RuntimeError(sentence)
-    raise unittest.SkipTest(sentence)
-
-
-def shared_server():
-    if not _shared:
-        _shared.append(Server())
-        atexit.register(_shared[0].stop)
-    return _shared[0]
 
 
 class FromMariadb:

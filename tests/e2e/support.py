@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import subprocess
 import tempfile
+import time
 import unittest
 from collections import Counter
 from pathlib import Path
@@ -150,6 +151,27 @@ class Case(unittest.TestCase):
             counts = dict(connection.execute(f"SELECT * FROM {name}").fetchall())
         connection.close()
         return counts
+
+
+class ServerCase(Case):
+    """One whose program uses the database at self.address where no other one is named."""
+
+    def run_program(self, *words, env=None, **how):
+        return super().run_program(*words, env=env or environment(SPLITCOUNT_DB=self.address), **how)
+
+    def define(self, counter, *options):
+        self.run_checked("define", counter, *options)
+
+    def run_checked(self, *words, **how):
+        answer = self.run_program(*words, **how)
+        self.assertEqual(answer.code, DONE, answer)
+        return answer.out
+
+    def wait_until(self, true, what, seconds=30):
+        deadline = time.monotonic() + seconds
+        while not true():
+            self.assertLess(time.monotonic(), deadline, what)
+            time.sleep(0.01)
 
 
 def targets_of(data):

@@ -1,161 +1,68 @@
-"""compare and advise on real servers: totals are exact, waits are seen where there are some, and nothing is left behind,
-however a run ends."""
-import json
-import signal
-import subprocess
-import threading
-
+"""compare and advise on PostgreSQL: the schema splitcount_trial (see trials.py)."""
 import psycopg2
 
 import support
-from database import VERSION, Case, setUpModule  # noqa: F401
+from database import Case, setUpModule  # noqa: F401
+from trials import SHORT, Advises, Endings, LostConnections, Refusals, Totals, WrongTotals
 
-PLACE = "SELECT count(*) FROM pg_namespace WHERE nspname = 'splitcount_trial'"
-SHORT = ["--sessions", "8", "--seconds", "1", "--rounds", "1"]
-
-
-class Trial(Case):
-    def compared(self, *words):
-        answer = self.run_program("compare", *SHORT, *words, "--json")
-        self.assertEqual(answer.code, support.DONE, answer)
-        report = json.loads(answer.out)
-        return report, {one["name"]: one for one in report["designs"]}
-
-    def start(self, *words, db=None):
-        return subprocess.Popen([support.PROGRAM, "compare", *words], env=support.environment(SPLITCOUNT_DB=db or self.address),
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-    def started(self, *words):
-        """A run whose sessions are adding."""
-        process = self.start(*words)
-        self.addCleanup(lambda: (process.kill(), process.communicate()))
-        self.wait_until(lambda: self.one("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND "
-                                         "state = 'active' AND query LIKE '%%INSERT INTO%%entries(session%%'") > 1, "the run adds")
-        return process
-
-    def assert_nothing_left(self):
-        self.assertEqual(self.one(PLACE), 0)
-        self.wait_until(lambda: self.one("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND "
-                                         "application_name = 'splitcount'") == 0, "its sessions are closed")
+OURS = "FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'splitcount'"
 
 
-class CompareTest(Trial):
-    def test_every_total_is_exact_and_nothing_is_left(self):
-        report, designs = self.compared()
-        for name, one in designs.items():
-            self.assertTrue(one["exact"], one)
-            self.assertGreater(one["adds"], 0, name)
-        self.assertLessEqual({"limit", "count_rows", "one_row", "trigger", "random_11", "session", "free", "spread", "random",
-                              "value", "request", "once", "padded", "journal", "journal_folded", "batched"}, set(designs))
-        self.assertEqual(report["designs"][0]["name"], "limit")
-        help_text = " ".join(self.run_checked("compare", "--help").split())
-        for name in set(designs) - {"limit"}:
-            self.assertRegex(help_text, rf"[:,] {name}\b", "named in the help")
-        self.assertEqual((report["sessions"], report["isolation"], report["work"]), (8, "read committed", "insert+count"))
-        self.assertIn("synchronous_commit", report["settings"])
-        self.assert_nothing_left()
+class Postgresql(Case):
+    def is_there(self):
+        return self.one("SELECT count(*) FROM pg_namespace WHERE nspname = 'splitcount_trial'") == 1
 
-    def test_waits_are_seen_at_one_row_and_not_at_a_slot_of_ones_own(self):
-        _, designs = self.compared("--designs", "one_row,trigger,session,free,journal", "--work", "count")
-        for name in ("one_row", "trigger"):
-            self.assertGreater(designs[name]["share_waited"], 0.5, designs[name])
-        for name in ("session", "free", "journal"):
-            self.assertLessEqual(designs[name]["share_waited"], 0.05, designs[name])
+    def is_adding(self):
+        return self.one("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' AND "
+                        "query LIKE '%%INSERT INTO%%entries(session%%'") > 1
 
-    def test_retries_and_totals_above_read_committed(self):
-        for level in ("repeatable-read", "serializable"):
-            with self.subTest(level):
-                report, designs = self.compared("--isolation", level, "--designs", "random_11,session,journal")
-                self.assertEqual(report["isolation"], level.replace("-", " "))
-                self.assertGreater(designs["random_11"]["retries"], 0)
-                self.assertTrue(all(one["exact"] for one in designs.values()), designs)
+    def has_counted(self):
+        return self.one("SELECT coalesce(sum(n_tup_upd), 0) FROM pg_stat_user_tables WHERE schemaname = 'splitcount_trial'") > 0
 
-    def test_the_users_own_counters_are_left_alone(self):
-        self.define("hits", "--slots", "4")
-        self.run_checked("add", "hits")
-        self.compared("--designs", "session")
-        self.assertEqual(self.one("SELECT total FROM hits"), 1)
-        self.assertEqual([c["counter"] for c in json.loads(self.run_checked("list", "--json"))], ["hits"])
+    def is_counting(self):
+        return self.one(f"SELECT count(*) {OURS} AND query LIKE '%%trial_1%%' AND state = 'active'") > 0
 
+    def sessions(self):
+        return self.one(f"SELECT count(*) {OURS}")
 
-class EndingsTest(Trial):
-    def test_ctrl_c_removes_the_tables(self):
-        process = self.started("--sessions", "4", "--seconds", "60", "--designs", "one_row")
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, support.PARTIAL, (out, err))
-        self.assertIn("removed", err)
-        self.assert_nothing_left()
+    def end_sessions(self):
+        return self.one(f"SELECT count(pg_terminate_backend(pid)) {OURS}")
 
-    def test_what_a_killed_run_left_is_removed_by_the_next(self):
-        process = self.started("--sessions", "4", "--seconds", "60", "--designs", "one_row")
-        process.kill()
-        process.communicate()
-        self.assertEqual(self.one(PLACE), 1)
-        self.compared("--designs", "one_row")
-        self.assert_nothing_left()
+    def remove_place(self):
+        self.sql("DROP SCHEMA IF EXISTS splitcount_trial CASCADE")
 
-    def test_two_at_once(self):
-        first = self.started("--sessions", "2", "--seconds", "60", "--designs", "one_row")
-        second = self.run_program("compare", *SHORT)
-        self.assertEqual(second.code, support.FAILED)
-        self.assertIn("another trial is running", second.err)
-        first.send_signal(signal.SIGINT)
-        first.communicate(timeout=60)
-        self.assertEqual(first.returncode, support.PARTIAL)
-        self.assert_nothing_left()
+    def take_place(self):
+        self.sql("CREATE SCHEMA splitcount_trial")
+        self.sql("CREATE TABLE splitcount_trial.precious(n int)")
+
+    def is_taken_place_whole(self):
+        return self.one("SELECT count(*) FROM pg_class WHERE relname = 'precious'") == 1
+
+    def meddle(self, table):
+        try:
+            if self.meddler.value(f"SELECT sum(n) > 20 FROM {table}"):
+                self.meddler.run(f"UPDATE {table} SET n = n + 7")
+        except psycopg2.Error:
+            pass
 
 
-class LostConnections(Trial):
-    def test_the_rounds_that_were_done_are_shown(self):
-        process = self.start("--sessions", "2", "--seconds", "1", "--rounds", "20", "--designs", "one_row", "--json")
-        self.addCleanup(lambda: (process.kill(), process.communicate(), self.sql("DROP SCHEMA IF EXISTS splitcount_trial CASCADE")))
-        ours = "FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'splitcount'"
-        counted = "SELECT coalesce(sum(n_tup_upd), 0) FROM pg_stat_user_tables WHERE schemaname = 'splitcount_trial'"
-        # The first update is of the first round's second turn; whoever is ended three seconds later is in a later round.
-        self.wait_until(lambda: self.one(counted) > 0, "it has counted")
-        self.sql("SELECT pg_sleep(3.5)")
-        self.wait_until(lambda: self.one(f"SELECT count(*) {ours} AND query LIKE '%%trial_1%%' AND state = 'active'") > 0, "it counts")
-        self.assertGreater(self.one(f"SELECT count(pg_terminate_backend(pid)) {ours}"), 2)
-        out, err = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, support.FAILED, (out, err))
-        report = json.loads(out)
-        self.assertGreaterEqual(report["rounds"], 1)
-        self.assertLess(report["rounds"], 20)
-        self.assertTrue(report["stopped"])
-        self.assertTrue(all(len(one["adds_per_second"]["rounds"]) == report["rounds"] and one["exact"] for one in report["designs"]), report)
-        self.assertRegex(err, r"\nsplitcount: \d+ rounds? of 20 done and shown, and then: \S")
-        # Without a connection it cannot take its tables away; the next run does.
-        self.run_checked("compare", *SHORT, "--designs", "one_row")
-        self.assertEqual(self.one(PLACE), 0)
+class CompareTest(Totals, Postgresql):
+    designs = Totals.designs | {"padded"}
+    setting = "synchronous_commit"
+
+    def look_at(self, designs):
+        self.assertGreater(designs["random_11"]["retries"], 0)
 
 
-class RefusalTest(Trial):
-    """What cannot be right is refused before anything is created."""
+class EndingsTest(Endings, Postgresql):
+    pass
 
-    def assert_refused(self, code, *words_then_text, env=None):
-        *words, text = words_then_text
-        answer = self.run_program("compare", *words, env=env)
-        self.assertEqual(answer.code, code, answer)
-        self.assertIn(text, answer.err)
-        self.assertEqual(self.one(PLACE), 0)
 
-    def test_words_that_are_not_right(self):
-        self.assert_refused(support.USAGE, "--sessions", "0", "a whole number from 1 to 1,000")
-        self.assert_refused(support.USAGE, "--sessions", "+4", "a whole number")
-        self.assert_refused(support.USAGE, "--seconds", "0", "a whole number")
-        self.assert_refused(support.USAGE, "--rounds", "1e3", "a whole number")
-        self.assert_refused(support.USAGE, "--designs", "one_row,two_rows", '"two_rows"')
-        self.assert_refused(support.USAGE, "--work", "insert", "insert+count and count")
-        self.assert_refused(support.USAGE, "--isolation", "snapshot", "read-committed")
-        self.assert_refused(support.USAGE, "--slots", "1025", "1 to 1024")
-        answer = self.run_program("advise", "--pick", "foo")
-        self.assertEqual(answer.code, support.USAGE)
-        self.assertIn('--pick "foo" is not right; session, spread, random, free and value are', answer.err)
+class LostConnectionsTest(LostConnections, Postgresql):
+    pass
 
-    def test_more_sessions_than_the_server_has_room_for(self):
-        self.assert_refused(support.FAILED, "--sessions", "900", "more than this server has room for")
 
+class RefusalTest(Refusals, Postgresql):
     def test_a_role_that_may_not_create(self):
         self.sql("DROP ROLE IF EXISTS reader")
         self.sql("CREATE ROLE reader LOGIN")
@@ -163,72 +70,12 @@ class RefusalTest(Trial):
         env = support.environment(SPLITCOUNT_DB=self.server.address(self.name).replace("user=postgres", "user=reader"))
         self.assert_refused(support.FAILED, *SHORT, "GRANT CREATE ON DATABASE", env=env)
 
-    def test_a_schema_of_that_name_that_is_not_ours(self):
-        self.sql("CREATE SCHEMA splitcount_trial")
-        self.addCleanup(self.sql, "DROP SCHEMA splitcount_trial CASCADE")
-        self.sql("CREATE TABLE splitcount_trial.precious(n int)")
-        answer = self.run_program("compare", *SHORT)
-        self.assertEqual(answer.code, support.FAILED)
-        self.assertIn("none of ours", answer.err)
-        self.assertEqual(self.one("SELECT count(*) FROM pg_class WHERE relname = 'precious'"), 1)
 
-
-class WrongTotals(Trial):
-    """Somebody writes into the trial's tables: it is told, and nothing is advised."""
-
-    def meddle(self, table):
-        """Now and then, as soon as the table is there and has been counted in."""
-        def work():
-            while not self.ended.is_set():
-                try:
-                    if self.meddler.value(f"SELECT sum(n) > 20 FROM {table}"):
-                        self.meddler.run(f"UPDATE {table} SET n = n + 7")
-                except psycopg2.Error:
-                    pass
-
+class WrongTotalsTest(WrongTotals, Postgresql):
+    def setUp(self):
+        super().setUp()
         self.meddler = self.session()
-        self.ended = threading.Event()
-        thread = threading.Thread(target=work)
-        thread.start()
-        self.addCleanup(lambda: (self.ended.set(), thread.join()))
-
-    def test_compare_tells_and_exits_3(self):
-        self.meddle("splitcount_trial.trial_1_slots")
-        answer = self.run_program("compare", *SHORT, "--designs", "session", "--json")
-        self.assertEqual(answer.code, support.DIFFERENCE, answer)
-        self.assertIn("the total of session was wrong by", answer.err)
-        self.assertFalse(json.loads(answer.out)["designs"][1]["exact"])
-
-    def test_advise_advises_nothing(self):
-        self.meddle("splitcount_trial.trial_1_slots")
-        answer = self.run_program("advise", "--sessions", "2", "--seconds", "1", "--rounds", "2")
-        self.assertEqual(answer.code, support.DIFFERENCE, answer)
-        self.assertIn("Nothing is advised: the total of slots_1 was wrong by", answer.out)
-        self.assertNotIn("splitcount define", answer.out)
-        self.assertIn("was wrong by", answer.err)
 
 
-class AdviseTest(Trial):
-    def test_it_advises_a_slot_count_or_says_that_it_cannot(self):
-        answer = self.run_program("advise", "--sessions", "8", "--seconds", "1", "--rounds", "3", "--json")
-        self.assertEqual(answer.code, support.DONE, answer)
-        report = json.loads(answer.out)
-        self.assertEqual([one["slots"] for one in report["designs"]][1:], [1, 2, 4, 8])
-        self.assertTrue(all(one["exact"] for one in report["designs"] + report["picks"]))
-        advice = report["advice"]
-        if advice["sure"]:
-            self.assertEqual(advice["define"].split()[:3], ["splitcount", "define", "NAME"])
-            self.run_checked("define", "advised", *advice["define"].split()[3:])
-        else:
-            self.assertIn("too noisy to tell", advice["sentence"])
-            self.assertIsNone(advice["define"])
-        self.assert_nothing_left()
-
-    def test_the_pick_by_value_is_tried_with_primes(self):
-        answer = self.run_program("advise", "--pick", "value", "--sessions", "4", "--seconds", "1", "--rounds", "1", "--json")
-        self.assertEqual(answer.code, support.DONE, answer)
-        report = json.loads(answer.out)
-        self.assertEqual([one["slots"] for one in report["designs"]][1:], [2, 5])
-        self.assertEqual(report["picks"], [])
-        self.assertFalse(report["advice"]["sure"])
-        self.assertIn("One round cannot tell", report["advice"]["sentence"])
+class AdviseTest(Advises, Postgresql):
+    pass

@@ -5,7 +5,6 @@ SPLITCOUNT_POSTGRESQL is the version to test on, 15 where it is left out.
 import atexit
 import os
 import threading
-import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 
@@ -37,7 +36,7 @@ def setUpModule():
         raise unittest.SkipTest(sentence)
 
 
-class Case(support.Case):
+class Case(support.ServerCase):
     """A database of its own; what is opened is closed. The program uses it where no other one is named."""
 
     def find_server(self):
@@ -67,17 +66,6 @@ class Case(support.Case):
         admin.close()
         self.server.empty_databases.append(self.name)
 
-    def run_program(self, *words, env=None, **how):
-        return super().run_program(*words, env=env or support.environment(SPLITCOUNT_DB=self.address), **how)
-
-    def define(self, counter, *options):
-        self.run_checked("define", counter, *options)
-
-    def run_checked(self, *words):
-        answer = self.run_program(*words)
-        self.assertEqual(answer.code, support.DONE, answer)
-        return answer.out
-
     def session(self, **how):
         session = Session(self.server, self.name, **how)
         self.addCleanup(session.close)
@@ -102,12 +90,6 @@ class Case(support.Case):
             function(*arguments)
         self.assertEqual(caught.exception.pgcode, state, caught.exception)
         return caught.exception
-
-    def wait_until(self, true, what, seconds=30):
-        deadline = time.monotonic() + seconds
-        while not true():
-            self.assertLess(time.monotonic(), deadline, what)
-            time.sleep(0.01)
 
 
 class Session:

@@ -5,6 +5,7 @@
 #include <engine/mariadb/console.h>
 #include <engine/mariadb/counter_sql.h>
 #include <engine/mariadb/errors.h>
+#include <engine/mariadb/sandbox.h>
 
 #include <fmt/format.h>
 
@@ -15,14 +16,16 @@ namespace {
 
 class MariadbEngine final : public Engine {
  public:
-  explicit MariadbEngine(Address address) : address_(std::move(address)), name_(mariadb::display_name(address_)) {}
+  /// `enter`: what each connection sends first; empty: nothing.
+  explicit MariadbEngine(Address address, std::string enter = {})
+      : address_(std::move(address)), name_(mariadb::display_name(address_)), enter_(std::move(enter)) {}
 
   const rule::EngineTraits& traits() const noexcept override { return mariadb::traits(); }
   std::string_view dialect() const noexcept override { return mariadb::dialect; }
   std::string display_name() const override { return name_; }
 
   Result<std::unique_ptr<Connection>> connect(bool /*create*/, Deadline deadline) override {
-    auto handle = mariadb::connect(address_, name_, deadline);
+    auto handle = open_handle(deadline);
     if (!handle) return fail(std::move(handle.error()));
     auto connection = std::make_unique<MariadbConnection>(std::move(*handle));
     if (auto ready = connection->set_up(deadline); !ready) return fail(std::move(ready.error()));
@@ -30,22 +33,33 @@ class MariadbEngine final : public Engine {
   }
 
   Result<std::unique_ptr<Console>> console(Deadline deadline) override {
-    auto handle = mariadb::connect(address_, name_, deadline);
+    auto handle = open_handle(deadline);
     if (!handle) return fail(std::move(handle.error()));
     return MariadbConsole::open(std::move(*handle), deadline);
   }
-  Result<std::unique_ptr<Sandbox>> sandbox(Deadline /*deadline*/) override { return fail(not_yet()); }
+
+  Result<std::unique_ptr<Sandbox>> sandbox(Deadline deadline) override {
+    auto keeper = console(deadline);
+    if (!keeper) return fail(std::move(keeper.error()));
+    Address place = address_;
+    place.database = sandbox_database();
+    return open_sandbox(std::move(*keeper),
+                        std::make_unique<MariadbEngine>(
+                            std::move(place), std::string(statement(mariadb::dialect, "sandbox_no_limits"))));
+  }
 
  private:
-  static Error not_yet() {
-    Error error;
-    error.code = ErrorCode::not_on_this_engine;
-    error.message = "compare, advise, inspect and doctor know SQLite and PostgreSQL, and this is MariaDB";
-    return error;
+  Result<Handle> open_handle(Deadline deadline) {
+    auto handle = mariadb::connect(address_, name_, deadline);
+    if (!handle || enter_.empty()) return handle;
+    auto entered = mariadb::run(handle->get(), enter_, deadline, Whose::ours);
+    if (entered.error) return fail(std::move(*entered.error));
+    return handle;
   }
 
   Address address_;
   std::string name_;
+  std::string enter_;
 };
 
 }  // namespace

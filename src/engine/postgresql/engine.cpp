@@ -65,11 +65,11 @@ class PostgresqlEngine final : public Engine {
   Result<std::unique_ptr<Sandbox>> sandbox(Deadline deadline) override {
     auto keeper = console(deadline);
     if (!keeper) return fail(std::move(keeper.error()));
-    return PostgresqlSandbox::open(std::move(*keeper),
-                                   std::make_unique<PostgresqlEngine>(
-                                       conninfo_, name_,
-                                       fmt::format("{};\n{}", statement(postgresql::dialect, "sandbox_no_limits"),
-                                                   statement(postgresql::dialect, "sandbox_enter"))));
+    return open_sandbox(std::move(*keeper),
+                        std::make_unique<PostgresqlEngine>(
+                            conninfo_, name_,
+                            fmt::format("{};\n{}", statement(postgresql::dialect, "sandbox_no_limits"),
+                                        statement(postgresql::dialect, "sandbox_enter"))));
   }
 
  private:

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <engine/kept_sandbox.h>
 #include <engine/postgresql/counter_sql.h>
 
 namespace splitcount::engine::postgresql {
@@ -13,8 +14,7 @@ bool is_true(const std::optional<std::string>& cell) { return cell == "t"; }
 
 }  // namespace
 
-Result<std::unique_ptr<Sandbox>> PostgresqlSandbox::open(std::unique_ptr<Console> keeper,
-                                                         std::unique_ptr<Engine> engine) {
+Result<std::unique_ptr<Sandbox>> open_sandbox(std::unique_ptr<Console> keeper, std::unique_ptr<Engine> engine) {
   auto looked = keeper->ask(std::string(statement(dialect, "sandbox_look")));
   if (!looked) return fail(std::move(looked.error()));
   const auto& found = looked->front();
@@ -40,15 +40,8 @@ Result<std::unique_ptr<Sandbox>> PostgresqlSandbox::open(std::unique_ptr<Console
   }
   auto made = keeper->ask(std::string(statement(dialect, "sandbox_create")));
   if (!made) return fail(std::move(made.error()));
-  return std::unique_ptr<Sandbox>(new PostgresqlSandbox(std::move(keeper), std::move(engine)));
-}
-
-std::string PostgresqlSandbox::name() const { return fmt::format("the schema {}", statement(dialect, "sandbox_schema")); }
-
-Result<void> PostgresqlSandbox::remove() {
-  auto removed = keeper_->ask(std::string(statement(dialect, "sandbox_drop")));
-  if (!removed) return fail(std::move(removed.error()));
-  return {};
+  return std::make_unique<KeptSandbox>(std::move(keeper), std::move(engine),
+                                       fmt::format("the schema {}", statement(dialect, "sandbox_schema")));
 }
 
 }  // namespace splitcount::engine::postgresql
